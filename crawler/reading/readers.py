@@ -306,12 +306,7 @@ class Readers:
     def _on_answer(self, reader: _Reader) -> None:
         try:
             for answer in reader.answers():
-                rest = memoryview(answer)[1:]
-                is_error = answer[:1] == ERROR
-                found = (
-                    ReadingError(bytes(rest).decode()) if is_error else self._decoder.decode(rest)
-                )
-                reader.pages[0].end(found)
+                reader.pages[0].end(self._understood(answer))
                 reader.pages.popleft()
                 reader.since = time.monotonic()
                 if answer[:1] == LAST_PAGE or reader in self._held:
@@ -321,6 +316,12 @@ class Readers:
             self._lose(reader)
         self._settle()
         self._add_readers()
+
+    def _understood(self, answer: bytes) -> Answer:
+        """Return an answer; raises `msgspec.DecodeError` for bytes that no reader sends."""
+        if answer[:1] == ERROR:
+            return ReadingError(answer[1:].decode())
+        return self._decoder.decode(memoryview(answer)[1:])
 
     def _lose(self, reader: _Reader) -> None:
         """Requeue the page that a dead reader was reading; fail the page after two tries.
