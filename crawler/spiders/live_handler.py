@@ -11,7 +11,6 @@ lines nor those of the request, which an archive needs. The module uses private 
 neither has an option for the parser, and Scrapy none for the agent.
 """
 
-from collections.abc import Iterable
 from functools import partial
 from ipaddress import ip_address
 from types import SimpleNamespace
@@ -225,22 +224,13 @@ class _BoundedParser(HTTPClientParser):
 class _BoundedProtocol(HTTP11ClientProtocol):
     def request(self, request: TxRequest) -> "Deferred[IResponse]":
         sent: list[bytes] = []
-
-        def write_headers(transport: Any, framing: bytes | None) -> None:
-            def write(parts: Iterable[bytes]) -> None:
-                head = b"".join(parts)
-                sent.append(head.replace(framing or b"", b"", 1))
-                transport.write(head)
-
-            TxRequest._writeHeaders(request, SimpleNamespace(writeSequence=write), framing)  # type: ignore[no-untyped-call]
-
-        request._writeHeaders = write_headers  # type: ignore[method-assign]
+        request._writeHeaders(SimpleNamespace(writeSequence=sent.extend), None)  # type: ignore[no-untyped-call]
         answer = super().request(request)
         parser: Any = self._parser
         parser.__class__ = _BoundedParser
 
         def keep_heads(response: Any) -> Any:
-            response.langfocus_heads = Heads(sent[0], b"\n".join([*parser._lines, b""]))
+            response.langfocus_heads = Heads(b"".join(sent), b"\n".join([*parser._lines, b""]))
             return response
 
         return answer.addCallback(keep_heads)
