@@ -130,6 +130,12 @@ _SIGNS = _signs()
 
 
 @inlined
+def clue_room() -> Keys:
+    """Return an array for the clues and words of a URL."""
+    return np.empty(2 * MAX_CLUES, np.uint64)
+
+
+@inlined
 def _add(found: Keys, count: int, kind: int, key: np.uint64) -> int:
     """Add a clue, unless present or full."""
     clue = mixed(kind + 1, key)
@@ -323,7 +329,7 @@ def _add_path(
 
 @inlined
 def clues(points: Points, start: int, names: Filter, found: Keys) -> tuple[int, int, int]:
-    """Write the clues of a URL, at most MAX_CLUES; within host labels those of the filter.
+    """Write the clues of a URL into a `clue_room`; within host labels those of the filter.
 
     Keys of words follow from MAX_CLUES on. Returns the counts of clues and of words, and the start
     of the next URL.
@@ -358,7 +364,7 @@ def find_clues(points: Points, n_urls: int, keys: Keys) -> Rows:
     `points` come from `batch.encode`. `keys` are sorted; a row is an index into `keys`. Without
     names within host labels.
     """
-    found, names = np.empty(2 * MAX_CLUES, np.uint64), np.zeros(1 << NAME_BITS, np.bool_)
+    found, names = clue_room(), np.zeros(1 << NAME_BITS, np.bool_)
     rows = np.full((n_urls, MAX_CLUES), -1, np.int32)
     start = 0
     for url in range(n_urls):

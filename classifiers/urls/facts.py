@@ -27,11 +27,11 @@ from langfocus.classifiers.urls.clues import (
     HOST,
     KEYED,
     LOCALE,
-    MAX_CLUES,
     SEGMENT,
     SUFFIX,
     TOP,
     Keys,
+    clue_room,
     clues,
     key_of,
     place_of,
@@ -40,7 +40,6 @@ from langfocus.classifiers.urls.letters import Points
 from langfocus.classifiers.urls.model import UrlModel, load_model
 from langfocus.classifiers.urls.posteriors import Prior
 from langfocus.classifiers.urls.scoring import Nats, Weights, rooms, score_row, weigh
-from langfocus.classifiers.urls.words import weigh_words
 from langfocus.classifiers.weights import Floats
 
 N_FACTS: Final = 4
@@ -185,7 +184,7 @@ def _facts(points: Points, n_urls: int, asked: _Asked) -> Facts:
     facts, room = np.zeros((n_urls, N_FACTS)), rooms(asked.weights.table.shape[1])
     scores = np.empty((1, len(asked.weights.scales)), np.float32)
     logits = np.empty((1, len(asked.base)), np.float32)
-    found, sums = np.empty(2 * MAX_CLUES, np.uint64), np.zeros(len(asked.base), np.float32)
+    found, sums = clue_room(), np.zeros(len(asked.base), np.float32)
     start = 0
     for row in range(n_urls):
         if asked.named >= 0 or asked.classifier >= 0:
@@ -197,9 +196,7 @@ def _facts(points: Points, n_urls: int, asked: _Asked) -> Facts:
             decision = float(scores[0, asked.classifier])
             facts[row, 1] = max(-MOST_DECISION, min(MOST_DECISION, decision))
         if asked.named >= 0:
-            weigh(asked.nats, asked.base, scores, (found, count), 0, logits)
-            span = MAX_CLUES, MAX_CLUES + n_words
-            weigh_words(asked.nats.words, found, span, sums, 0, logits)
+            weigh(asked.nats, asked.base, scores, (found, count, n_words), 0, sums, logits)
             facts[row, 0] = _log_odds(logits, asked.named)
         else:
             facts[row, _DOMAIN] = 0.0

@@ -11,7 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from langfocus.classifiers.compiled import compiled_for_many, inlined
-from langfocus.classifiers.urls.clues import MAX_CLUES, Filter, Keys, clues, filter_of, place_of
+from langfocus.classifiers.urls.clues import (
+    MAX_CLUES,
+    Filter,
+    Keys,
+    clue_room,
+    clues,
+    filter_of,
+    place_of,
+)
 from langfocus.classifiers.urls.letters import Points
 from langfocus.classifiers.urls.ngrams import MARK_VALUE, features, make_room
 from langfocus.classifiers.urls.words import Words, weigh_words
@@ -141,23 +149,32 @@ def _mix(mixing: Floats, scores: Floats, row: int, logits: Floats) -> None:
 
 @inlined
 def weigh(
-    nats: Nats, base: Floats, scores: Floats, found: tuple[Keys, int], row: int, logits: Floats
+    nats: Nats,
+    base: Floats,
+    scores: Floats,
+    found: tuple[Keys, int, int],
+    row: int,
+    sums: Floats,
+    logits: Floats,
 ) -> bool:
     """Write a URL's evidence into a row of `logits`; True with a known clue.
 
     `base` is the prior plus the evidence of a URL without features; `found` are the URL's clues and
-    the clue count. The same row of `scores` holds the URL's decision values.
+    words, and the counts of both. The same row of `scores` holds the URL's decision values; `sums`
+    is as in `weigh_words`.
     """
     for language in range(logits.shape[1]):  # operations on whole arrays take 3 s to compile
         logits[row, language] = base[language]
     _mix(nats.mixing, scores, row, logits)
     is_known = False
-    for at in range(found[1]):
-        place = place_of(nats.keys, found[0][at])
+    keys, n_clues, n_words = found
+    for at in range(n_clues):
+        place = place_of(nats.keys, keys[at])
         if place >= 0:
             is_known = True
             for language in range(logits.shape[1]):
                 logits[row, language] += nats.of_clues[place, language]
+    weigh_words(nats.words, keys[MAX_CLUES : MAX_CLUES + n_words], sums, row, logits)
     return is_known
 
 
@@ -170,12 +187,11 @@ def logits_of(points: Points, scores: Floats, nats: Nats, base: Floats) -> tuple
     """
     n_urls = len(scores)
     logits, has_clue = np.empty((n_urls, len(base)), np.float32), np.empty(n_urls, np.bool_)
-    found, sums = np.empty(2 * MAX_CLUES, np.uint64), np.zeros(len(base), np.float32)
+    keys, sums = clue_room(), np.zeros(len(base), np.float32)
     start = 0
     for url in range(n_urls):
-        count, n_words, start = clues(points, start, nats.names, found)
-        has_clue[url] = weigh(nats, base, scores, (found, count), url, logits)
-        weigh_words(nats.words, found, (MAX_CLUES, MAX_CLUES + n_words), sums, url, logits)
+        count, n_words, start = clues(points, start, nats.names, keys)
+        has_clue[url] = weigh(nats, base, scores, (keys, count, n_words), url, sums, logits)
     return logits, has_clue
 
 

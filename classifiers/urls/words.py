@@ -27,9 +27,6 @@ _ZERO: Final = np.float32(0)
 _KEY_SHIFT, _BUCKET_SHIFT = np.uint64(33), np.uint64(48)
 
 
-Keys = npt.NDArray[np.uint64]
-
-
 class Words(NamedTuple):
     """Words in the layout of the compiled code."""
 
@@ -65,21 +62,20 @@ def words_of(named: tuple[str, ...]) -> Words:
 
 @inlined
 def weigh_words(
-    words: Words, found: Keys, span: tuple[int, int], sums: Floats, row: int, logits: Floats
+    words: Words, found: npt.NDArray[np.uint64], sums: Floats, row: int, logits: Floats
 ) -> None:
-    """Add the evidence of words to a row of `logits`; each counts once.
+    """Add the evidence of words, `found` by their keys, to a row of `logits`; each counts once.
 
-    `found` has the keys of words at `span`; `sums` are zeros before and after, one for each logit.
+    `sums` are zeros before and after, one for each logit.
     """
-    first, end = span
     is_known = False
-    for place in range(first, end):
+    for place in range(len(found)):
         hashed = mixed(_KIND, found[place])
         key, at = np.uint32(hashed >> _KEY_SHIFT), words.starts[int(hashed >> _BUCKET_SHIFT)]
         while words.keys[at] < key:
             at += 1
         is_new = words.keys[at] == key
-        for other in range(first, place if is_new else first):
+        for other in range(place if is_new else 0):
             is_new = is_new and found[other] != found[place]
         while is_new and words.keys[at] == key:
             sums[words.columns[at]] += words.nats[at]
