@@ -16,7 +16,6 @@ Prints a JSON line for each crawl, condition and value.
 
 import argparse
 import json
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, product
@@ -24,9 +23,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from benchmarks.focus import KnownCrawl, OracleCrawl, _Loop, _Time
-from benchmarks.focus_webs import open_known
-from benchmarks.rare import require
-from benchmarks.rare_webs import STATES, RareWeb
+from benchmarks.rare import add_webs, opened, require
 from langfocus.crawler.options.config import Config
 from langfocus.crawler.run.folder import reading
 from langfocus.crawler.run.target import is_wanted, last_pages
@@ -90,12 +87,7 @@ def end(pages: Sequence[Page], condition: str, least_yield: float) -> int | None
 
 def _lines(given: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for name in given.webs.split(","):
-        is_generated = re.search("plain|hard", name) is not None
-        web: Any = (
-            open_known(name, given.cache)
-            if is_generated
-            else RareWeb(name, given.pages, given.share, "")
-        )
+        web: Any = opened(name, given)
         for lang in given.langs.split(","):
             pages, queued = crawled(KnownCrawl(web, lang), given.filter, given.downloads)
             found = sum(page.is_true for page in pages)
@@ -115,14 +107,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--webs", default="graph-1", help="graph-SEED, sites-SEED, plain-SEED, ...")
-    parser.add_argument("--langs", default=",".join(STATES))
+    add_webs(parser)
     parser.add_argument("--filter", default="both-conservative")
     parser.add_argument("--downloads", type=int, default=8000)
     parser.add_argument("--yields", default=".005")
-    parser.add_argument("--pages", type=int, default=400_000, help="of a rare web")
-    parser.add_argument("--share", type=float, default=0.002, help="of each small language there")
-    parser.add_argument("--cache", type=Path, default=Path("build"))
     given = parser.parse_args()
     require()
     for line in _lines(given):

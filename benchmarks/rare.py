@@ -22,13 +22,16 @@ found (`kinds`); downloads of farms.
     python -m benchmarks.rare --webs sites-1 --pages 30000 --share .01 --langs gl,ga
     python -m benchmarks.rare --webs graph-1 --langs ga --counts 500 --how http
     python -m benchmarks.rare --webs graph-1 --without farms,lies,soft404
+    python -m benchmarks.rare --webs plain-1,hard-1 --langs uk,el --how http
 
-Families: tune on `graph`, judge on `sites`. Prints a JSON line for each crawl, then means.
+Families: tune on `graph`, judge on `sites`. The webs of `benchmarks.focus` are crawled with ten
+pages of a host. Prints a JSON line for each crawl, then means.
 """
 
 import argparse
 import asyncio
 import json
+import re
 import statistics
 import subprocess
 import sys
@@ -49,12 +52,14 @@ from scrapy import Request
 from benchmarks import rare_webs
 from benchmarks.crawling import ROOT, command, environment
 from benchmarks.focus import ORACLE, KnownCrawl, OracleCrawl, Strategy, _Time
+from benchmarks.focus_webs import GeneratedWeb, open_known
 from benchmarks.markdown import markdown
 from benchmarks.proxyweb import URLS
 from benchmarks.rare_webs import STATES, RareWeb
 from langfocus.classifiers.errors import ModelError
 from langfocus.crawler.frontier.base import Lease, Sending
 from langfocus.crawler.options.config import Config
+from langfocus.crawler.politeness.reservations import TDMREP_PATH
 from langfocus.crawler.report.effort import effort
 from langfocus.crawler.report.table import Table
 from langfocus.crawler.session.clock import CrawlClock
@@ -69,8 +74,10 @@ REACH: Final = 8000
 DELAY_S: Final = 0.2
 CONNECTIONS: Final = 64
 _REDIRECTS: Final = range(300, 400)
+_NO_DOWNLOADS: Final = ("/robots.txt", TDMREP_PATH)
 
 Line = dict[str, Any]
+Web = RareWeb | GeneratedWeb
 
 
 def require() -> None:
@@ -83,18 +90,18 @@ def require() -> None:
 class _Log:
     """The URLs of a web's answers in their order, each once."""
 
-    def __init__(self, web: RareWeb) -> None:
+    def __init__(self, web: Web) -> None:
         self._web = web
         self.urls: dict[str, None] = {}
 
     def respond(self, url: str) -> Answer:
-        answer = RareWeb.respond(self._web, url)
-        if answer.status not in _REDIRECTS and urlsplit(url).path != "/robots.txt":
+        answer = type(self._web).respond(self._web, url)  # type: ignore[arg-type]
+        if answer.status not in _REDIRECTS and urlsplit(url).path not in _NO_DOWNLOADS:
             self.urls.setdefault(normalise(url) or url)
         return answer
 
 
-def crawled(web: RareWeb, lang: str, strategy: str, downloads: int) -> list[str]:
+def crawled(web: Web, lang: str, strategy: str, downloads: int) -> list[str]:
     """Return the downloads of a crawl in this process."""
     log = _Log(web)
     with mock.patch.object(web, "respond", log.respond, create=True):
@@ -102,7 +109,7 @@ def crawled(web: RareWeb, lang: str, strategy: str, downloads: int) -> list[str]
     return list(log.urls)
 
 
-def crawled_in_time(web: RareWeb, lang: str, strategy: str, downloads: int) -> list[str]:
+def crawled_in_time(web: Web, lang: str, strategy: str, downloads: int) -> list[str]:
     """Return the downloads of a crawl on a clock of its own, with connections and delays."""
     log, clock, ordering = _Log(web), _Time(), Strategy.read(strategy)
     with tempfile.TemporaryDirectory() as folder:
@@ -125,7 +132,7 @@ def crawled_in_time(web: RareWeb, lang: str, strategy: str, downloads: int) -> l
 class _Connections:
     """Downloads that take time: each ends after the latency of its host."""
 
-    def __init__(self, web: RareWeb, log: _Log, crawl: Crawl, clock: _Time) -> None:
+    def __init__(self, web: Web, log: _Log, crawl: Crawl, clock: _Time) -> None:
         self._web, self._log, self._crawl, self._clock = web, log, crawl, clock
         self._flying: list[tuple[float, int, Lease]] = []
         self._number = 0
@@ -168,7 +175,7 @@ class _Connections:
         self._crawl.visitor.answered(lease, download_of(response, self._clock.now))
 
 
-def crawled_over_http(web: RareWeb, lang: str, strategy: str, downloads: int) -> list[str]:
+def crawled_over_http(web: Web, lang: str, strategy: str, downloads: int) -> list[str]:
     """Return the downloads of `scrapy crawl langfocus` through a proxy."""
     log, ordering = _Log(web), Strategy.read(strategy)
     with tempfile.TemporaryDirectory() as folder, _Proxy(web, log) as port:
@@ -185,7 +192,7 @@ def crawled_over_http(web: RareWeb, lang: str, strategy: str, downloads: int) ->
 class _Proxy:
     """Serves a web on loopback in a thread of this process."""
 
-    def __init__(self, web: RareWeb, log: _Log) -> None:
+    def __init__(self, web: Web, log: _Log) -> None:
         self._web, self._log = web, log
         self._loop = asyncio.new_event_loop()
 
@@ -220,7 +227,7 @@ class _Proxy:
 class Judged:
     """What can be reached of a web in a language, and the figures of crawls beside it."""
 
-    def __init__(self, web: RareWeb, lang: str, counts: Sequence[int]) -> None:
+    def __init__(self, web: Web, lang: str, counts: Sequence[int]) -> None:
         """Let the oracle crawl."""
         self._web, self._lang, self._counts = web, lang, counts
         self._course = OracleCrawl(web, lang).course(REACH)  # type: ignore[arg-type]
@@ -267,10 +274,26 @@ class Judged:
 _WAYS: Final = {"order": crawled, "time": crawled_in_time, "http": crawled_over_http}
 
 
+def opened(name: str, given: argparse.Namespace, without: str = "") -> Web:
+    """Return the web with a name; the program ends for a name of no web."""
+    if re.search("plain|hard", name):
+        return open_known(name, given.cache)
+    return RareWeb(name, given.pages, given.share, without)
+
+
+def add_webs(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `opened`, and the languages."""
+    parser.add_argument("--webs", default="graph-1", help="graph-SEED, sites-SEED, plain-SEED, ...")
+    parser.add_argument("--langs", default=",".join(STATES))
+    parser.add_argument("--pages", type=int, default=400_000, help="of a rare web")
+    parser.add_argument("--share", type=float, default=0.002, help="of each small language there")
+    parser.add_argument("--cache", type=Path, default=Path("build"), help="of the unseen webs")
+
+
 def _lines(given: argparse.Namespace, counts: Sequence[int]) -> Iterator[Line]:
     run = _WAYS[given.how]
     for name in given.webs.split(","):
-        web = RareWeb(name, given.pages, given.share, given.without)
+        web = opened(name, given, given.without)
         web.slowness = given.slowness
         for lang in given.langs.split(","):
             judged = Judged(web, lang, counts)
@@ -317,11 +340,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--webs", default="graph-1", help="graph-SEED, sites-SEED")
-    parser.add_argument("--langs", default=",".join(STATES))
+    add_webs(parser)
     parser.add_argument("--strategies", default="focus/both-conservative:5")
-    parser.add_argument("--pages", type=int, default=400_000)
-    parser.add_argument("--share", type=float, default=0.002, help="of each small language")
     parser.add_argument("--counts", default="500,2000", help="numbers of downloads")
     parser.add_argument("--without", default="", help=f"of {', '.join(rare_webs.SWITCHES)}")
     parser.add_argument("--slowness", type=float, default=1.0, help="factor of all latencies")
