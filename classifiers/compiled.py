@@ -12,6 +12,7 @@ the same source and compute the same numbers.
 
 import hashlib
 import importlib
+import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -104,6 +105,8 @@ def _numba() -> Any:
     for name in unused:
         del sys.modules[name]
     numba: Any = importlib.import_module("numba")
+    # Scrapy logs from level 0: a record for each step of the compiler takes a tenth of its time.
+    logging.getLogger("numba").setLevel(logging.WARNING)
     typed = numba.extending.typeof_impl.register(_Compiled)
     typed(lambda function, _: numba.types.Dispatcher(function.dispatcher))
     return numba
