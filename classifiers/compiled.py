@@ -68,7 +68,12 @@ class _Compiled:
     def dispatcher(self) -> Any:
         """Return numba's dispatcher for the function."""
         options = self._options or {"cache": _has_cache()}
-        return _numba().njit(**options, **_OPTIONS)(self._function)
+        numba = _numba()
+        dispatcher = numba.njit(**options, **_OPTIONS)(self._function)
+        template, plain = dispatcher.get_call_template, numba.types.unliteral
+        # Otherwise numba compiles the function again for each constant among its arguments.
+        dispatcher.get_call_template = lambda args, kws: template(tuple(map(plain, args)), kws)
+        return dispatcher
 
 
 class _Inlined(_Compiled):
