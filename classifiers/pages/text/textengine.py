@@ -271,7 +271,7 @@ class LangfocusEngine(RankingMethod):
         if not sums.n_features or not len(sums.order):
             return TextReading(ballot)
         codes = tuple(map(model.languages.__getitem__, sums.order.tolist()))
-        known, nats = self._known(float(model.typical[sums.order[0]]), sums), sums.nats
+        known, nats = self._known(float(model.typical[sums.order[0]]), sums), sums.nats[sums.order]
         if codes[0] == "zh" and _is_cantonese(text):
             codes = ("yue", *codes[1:])
         elif codes[0] in _BY_WORDS and ballot.script == "Latn":
@@ -295,7 +295,7 @@ class LangfocusEngine(RankingMethod):
 
     def _known(self, typical: float, sums: Sums) -> float:
         """Return the log-odds that the first language is right; its n-grams have `typical` nats."""
-        whole, n_features = sums.whole.tolist(), sums.n_features
+        whole, n_features = sums.whole[sums.order[:2]].tolist(), sums.n_features
         lead = (whole[0] - whole[1]) / n_features if len(whole) > 1 else MAX_LEAD
         lacking = max(-MAX_DEFICIT, min(typical - sums.best, MAX_DEFICIT))
         ahead, size = min(lead, MAX_LEAD), math.log(n_features)

@@ -254,9 +254,9 @@ class Sums(NamedTuple):
     order: Ints
     """Best column of each candidate language, the best first, (n_candidates,)."""
     nats: Values
-    """Evidence and prior per candidate column, (n_candidates,)."""
-    whole: Values
-    """Nats of the whole text per candidate column, (n_candidates,)."""
+    """Evidence and prior per column, (n_tags,)."""
+    whole: Floats
+    """Nats of the whole text per column, (n_tags,)."""
     n_features: int
     best: float
     """Nats per n-gram for the first column, in the most similar share BEST of the text."""
@@ -294,21 +294,29 @@ def read(main: Units, rest: Units, table: Table, is_candidate: Flags, is_read: F
     for piece in range(count):
         weights[piece] *= is_read[parts[piece]]
     whole, size = _sum(nats, sizes, weights, 0, count)
-    each = whole / math.sqrt(max(size, 1.0)) + table.prior
+    each, shares = np.empty(n_tags, np.float64), np.empty(count, np.float64)
+    for tag in range(n_tags):  # operations on whole arrays take long to compile
+        each[tag] = whole[tag] / math.sqrt(max(size, 1.0)) + table.prior[tag]
+    for piece in range(count):
+        shares[piece] = weights[piece] * sizes[piece] / max(size, 1.0)
     order = _ranked(each, is_candidate, table.languages)
-    shares = weights * sizes[:count] / max(size, 1.0)
-    ranked = whole[order].astype(np.float64)
-    best = _best(nats[:count, order[0]] / sizes[:count], shares) if len(order) else 0.0
-    return Sums(order, each[order], ranked, round(size), best, n_main, parts, shares)
+    best = _best(nats, order[0], sizes, shares) if len(order) else 0.0
+    return Sums(order, each, whole, round(size), best, n_main, parts, shares)
 
 
 @inlined
-def _best(each: Values, shares: Values) -> float:
-    """Return the mean over the largest values, up to a total share BEST."""
-    total, left = 0.0, BEST
-    for piece in np.argsort(-each):
-        part = min(shares[piece], left)
-        total += part * each[piece]
+def _best(nats: Rows, tag: int, sizes: Values, shares: Values) -> float:
+    """Return a column's mean over the largest nats per n-gram, up to a total share BEST."""
+    total, left, is_over = 0.0, BEST, np.zeros(len(shares), np.bool_)
+    for _ in range(len(shares)):  # a sort takes long to compile
+        first, most = 0, -math.inf
+        for piece in range(len(shares)):
+            each = nats[piece, tag] / sizes[piece]
+            if each > most and not is_over[piece]:
+                first, most = piece, each
+        is_over[first] = True
+        part = min(shares[first], left)
+        total += part * most
         left -= part
     return total / max(BEST - left, 1e-9)
 

@@ -39,7 +39,8 @@ def sums_of(text: str, engine: LangfocusEngine | None = None) -> Sums:
     model = engine.model.scripts[engine.read(text).ballot.script or ""]
     every = np.ones(len(model.tags), np.bool_)
     nothing = textgrams.units("")
-    return textgrams.read(textgrams.units(text), nothing, engine._table(model), every, every)
+    sums = textgrams.read(textgrams.units(text), nothing, engine._table(model), every, every)
+    return sums._replace(nats=sums.nats[sums.order], whole=sums.whole[sums.order])
 
 
 @pytest.fixture(scope="module")
