@@ -2,7 +2,7 @@
 
 numba recompiles a function after a change in the function's file. numba overlooks changes in other
 files: to a called function, or to a constant. So the cache folder is named after a digest of every
-file that mentions this module: a change in any such file recompiles all functions, in some 15 s.
+file that mentions this module: a change in any such file recompiles all functions, in some 20 s.
 Without a writable folder, every process compiles. With a cache, one process compiles a function
 while concurrent processes wait.
 
@@ -144,7 +144,7 @@ def _has_cache() -> bool:
             continue
         config.CACHE_DIR = str(folder)
         if sys.stderr.isatty() and not any(folder.rglob("*.nbi")):
-            sys.stderr.write("langfocus: compiling, once for an installation; about 15 seconds\n")
+            sys.stderr.write("langfocus: compiling, once for an installation; about 20 seconds\n")
         return True
     return False
 
