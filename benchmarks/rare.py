@@ -31,7 +31,6 @@ pages of a host. Prints a JSON line for each crawl, then means.
 import argparse
 import asyncio
 import json
-import re
 import statistics
 import subprocess
 import sys
@@ -91,11 +90,11 @@ class _Log:
     """The URLs of a web's answers in their order, each once."""
 
     def __init__(self, web: Web) -> None:
-        self._web = web
+        self._web, self._respond = web, web.respond  # before `crawled` puts a log in its place
         self.urls: dict[str, None] = {}
 
     def respond(self, url: str) -> Answer:
-        answer = type(self._web).respond(self._web, url)  # type: ignore[arg-type]
+        answer = self._respond(url)
         if answer.status not in _REDIRECTS and urlsplit(url).path not in _NO_DOWNLOADS:
             self.urls.setdefault(normalise(url) or url)
         return answer
@@ -276,7 +275,7 @@ _WAYS: Final = {"order": crawled, "time": crawled_in_time, "http": crawled_over_
 
 def opened(name: str, given: argparse.Namespace, without: str = "") -> Web:
     """Return the web with a name; the program ends for a name of no web."""
-    if re.search("plain|hard", name):
+    if "plain" in name or "hard" in name:
         return open_known(name, given.cache)
     return RareWeb(name, given.pages, given.share, without)
 
