@@ -11,7 +11,9 @@ from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from langfocus.crawler.run.folder import open_run
 
@@ -68,21 +70,32 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
         connection.close()
 
 
-def processor_s(command: Sequence[str], **options: Any) -> float:
-    """Run a command; return the processor seconds of it and of all that it started.
+class Spent(NamedTuple):
+    """Processor time of a command and of all that it started, at some moments of its run."""
 
-    Looks at them ten times a second, since nobody waits for a reader: the last tenth is left out.
-    """
+    at: list[float]
+    seconds: list[float]
+
+    def until(self, time: float) -> float:
+        """Return the processor seconds that were spent until a time, between two moments."""
+        return float(np.interp(time, self.at, self.seconds))
+
+
+def spent(command: Sequence[str], **options: Any) -> Spent:
+    """Run a command; look at its processes ten times a second, since nobody waits for a reader."""
     seconds: dict[int, float] = {}
+    found = Spent([time.time()], [0.0])
     with subprocess.Popen(command, start_new_session=True, **options) as crawl:
         while crawl.poll() is None:
             for pid, after_name in _processes():
                 if int(after_name[3]) == crawl.pid:
                     seconds[pid] = sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
+            found.at.append(time.time())
+            found.seconds.append(sum(seconds.values()))
             time.sleep(0.1)
     if crawl.returncode:
         raise subprocess.CalledProcessError(crawl.returncode, command)
-    return sum(seconds.values())
+    return found
 
 
 def children(parent: int) -> list[int]:

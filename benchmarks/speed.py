@@ -14,8 +14,8 @@ connection of its own, so all have more work, the server too. Pages of 240 KB ar
 default. Crawls alternate.
 
 Pages are the answers with status 200 in the server's own log; seconds are the time span of the log.
-Processor time is that of all processes of a crawler, without the server. A page costs the
-difference of two crawls, the second of a quarter of the pages; the rest of their time is the start.
+Processor time is that of all processes of a crawler, without the server. The start ends with the
+first request. A page's time is taken after a quarter of the pages: the first ones cost more.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from typing import Final, NamedTuple
 
 from benchmarks import proxyweb
 from benchmarks.claim import Claim, ratios
-from benchmarks.crawling import ROOT, processor_s
+from benchmarks.crawling import ROOT, Spent, spent
 
 OURS: Final = "langfocus"
 HEAVY_KB: Final = 240
@@ -58,11 +58,12 @@ MOST_SVM: Final = 1.15 / _SPREAD
 
 
 class Crawled(NamedTuple):
-    """What one crawl fetched and used."""
+    """What one crawl fetched and used: seconds of the start, milliseconds of a page."""
 
     pages: int
     seconds: float
-    cpu_s: float
+    start_s: float
+    page_ms: float
 
     @property
     def speed(self) -> float:
@@ -82,13 +83,16 @@ def home_pages(web: proxyweb.Served, number: int, file: Path) -> Path:
     return file
 
 
-def pages_of(log: Path) -> tuple[int, float]:
-    """Return the number of pages with status 200, and the seconds of the log's span."""
+def crawled(log: Path, cpu: Spent) -> Crawled:
+    """Return what a server's log and the processor time of a crawl tell."""
     with log.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    times = [float(r["time"]) for r in rows]
-    pages = sum(r["kind"] == "page" and r["status"] == "200" for r in rows)
-    return pages, max(times) - min(times)
+    times = sorted(float(r["time"]) for r in rows)
+    pages = sorted(float(r["time"]) for r in rows if (r["kind"], r["status"]) == ("page", "200"))
+    later = pages[len(pages) // 4 :]
+    used_s = cpu.until(later[-1]) - cpu.until(later[0]) if later else 0.0
+    page_ms = 1000 * used_s / max(1, len(later) - 1)
+    return Crawled(len(pages), times[-1] - times[0], cpu.until(times[0]), page_ms)
 
 
 def own(strategy: str, seeds: Path, pages: int) -> list[str]:
@@ -153,17 +157,11 @@ def measure(who: str, pages: int, kb: int, *, is_tls: bool = False) -> Crawled:
             with front if has_front else nullcontext(web) as reached:
                 command = COMMANDS[who](reached, seeds, pages)
                 where = ROOT if who in (OURS, "svm") else folder
-                cpu_s = processor_s(command, cwd=where, env=reached.environment, stderr=DEVNULL)
-        number, seconds = pages_of(folder / "web" / "log.tsv")
-    if number < 0.8 * pages:
-        sys.exit(f"{who} fetched {number} pages, not {pages}: nothing was measured")
-    return Crawled(number, seconds, cpu_s)
-
-
-def cost(many: Crawled, few: Crawled) -> tuple[float, float]:
-    """Return the processor time of a page in milliseconds and that of the start in seconds."""
-    page_s = (many.cpu_s - few.cpu_s) / (many.pages - few.pages)
-    return page_s * 1000, few.cpu_s - page_s * few.pages
+                cpu = spent(command, cwd=where, env=reached.environment, stderr=DEVNULL)
+        found = crawled(folder / "web" / "log.tsv", cpu)
+    if found.pages < 0.8 * pages:
+        sys.exit(f"{who} fetched {found.pages} pages, not {pages}: nothing was measured")
+    return found
 
 
 def claims(
@@ -180,37 +178,29 @@ def claims(
     found = [OURS, "svm", *(who for who in rivals if who not in missing)]
     for size in kb:
         sizes = f"{size} KB, TLS" if is_tls else f"{size} KB"
-        crawls: dict[str, list[tuple[Crawled, Crawled]]] = {who: [] for who in found}
+        crawls: dict[str, list[Crawled]] = {who: [] for who in found}
         for _ in range(rounds):
-            for who, pairs in crawls.items():
-                many, few = (measure(who, n, size, is_tls=is_tls) for n in (pages, pages // 4))
-                pairs.append((many, few))
-                page_ms, start_s = cost(many, few)
-                print(
-                    f"{sizes} {who}: {many.speed:.1f} pages/s, {page_ms:.1f} ms of processor time"
-                    f" a page, {start_s:.1f} s for the start",
-                    file=sys.stderr,
-                    flush=True,
-                )
+            for who, done in crawls.items():
+                done.append(measure(who, pages, size, is_tls=is_tls))
+                print(f"{sizes} {who}: {done[-1]}", file=sys.stderr, flush=True)
         yield from _claims(f"{pages:,} pages, {sizes}", crawls)
 
 
-def _claims(what: str, crawls: dict[str, list[tuple[Crawled, Crawled]]]) -> Iterator[Claim]:
+def _claims(what: str, crawls: dict[str, list[Crawled]]) -> Iterator[Claim]:
     """Yield the figures of all crawlers, and the ratios of the default's to the others'."""
-    speeds = {who: [many.speed for many, _ in pairs] for who, pairs in crawls.items()}
-    costs = {who: [cost(*pair) for pair in pairs] for who, pairs in crawls.items()}
-    page_ms = {who: [ms for ms, _ in pairs] for who, pairs in costs.items()}
+    speeds = {who: [one.speed for one in done] for who, done in crawls.items()}
+    page_ms = {who: [one.page_ms for one in done] for who, done in crawls.items()}
+    start_s = {who: [one.start_s for one in done] for who, done in crawls.items()}
     for who in crawls:
         yield Claim(f"{what}: {who}", speeds[who], "a second")
         yield Claim(f"{what}: {who}, processor time of a page", page_ms[who], "ms")
-        start_s = [s for _, s in costs[who]]
-        yield Claim(f"{what}: {who}, processor time of the start", start_s, "s")
+        yield Claim(f"{what}: {who}, processor time of the start", start_s[who], "s")
     for who in crawls.keys() & FLOORS:
         yield Claim(f"{what}: times {who}", ratios(speeds[OURS], speeds[who]), "", FLOORS[who])
         less = ratios(page_ms[who], page_ms[OURS])
         yield Claim(f"{what}: times less processor time than {who}", less, "", LEAST_CPU)
     yield Claim(f"{what}: times svm", ratios(speeds[OURS], speeds["svm"]), "", 1 / MOST_SVM)
-    left = [MOST_START_S - s for _, s in costs[OURS]]
+    left = [MOST_START_S - s for s in start_s[OURS]]
     yield Claim(f"{what}: start, left of {MOST_START_S:.1f} s", left, "s", 0)
 
 

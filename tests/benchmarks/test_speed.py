@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 from statistics import mean, median
 
-from benchmarks.crawling import processor_s
+from benchmarks.crawling import Spent, spent
 from benchmarks.heavy import KB, Heavy, gzipped
-from benchmarks.speed import Crawled, cost
+from benchmarks.speed import Crawled, crawled
 
 BODY = b'<html><head><title>a</title></head><body><ul><li><a href="http://b.de/">b</a></li></body>'
 
@@ -37,10 +37,14 @@ else:
     while time.process_time() < 0.2: pass
     time.sleep(0.3)
 """
-    spent = processor_s([sys.executable, "-c", program])
-    assert spent >= 0.2
+    assert spent([sys.executable, "-c", program]).seconds[-1] >= 0.2
 
 
-def test_a_page_costs_the_difference_of_two_crawls_and_the_rest_is_the_start() -> None:
-    page_ms, start_s = cost(Crawled(4000, 20.0, 14.0), Crawled(1000, 6.0, 5.0))
-    assert (round(page_ms, 6), round(start_s, 6)) == (3.0, 2.0)
+def test_a_page_is_measured_after_a_quarter_of_the_pages_and_the_start_before_a_request(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "log.tsv"
+    rows = [f"{time}\t200\tpage" for time in range(10, 18)]
+    log.write_text("\n".join(["time\tstatus\tkind", "8\t200\trobots", *rows, "9\t404\tpage"]))
+    cpu = Spent([0.0, 8.0, 12.0, 17.0], [0.0, 2.0, 9.0, 9.5])
+    assert crawled(log, cpu) == Crawled(pages=8, seconds=9.0, start_s=2.0, page_ms=100.0)
