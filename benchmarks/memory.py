@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -43,11 +44,14 @@ def descendants(pid: int) -> list[int]:
     return [found for child in children(pid) for found in (child, *descendants(child))]
 
 
-def curves(pages: int) -> tuple[list[float], list[float]]:
+def curves(pages: int, *, is_heavy: bool) -> tuple[list[float], list[float]]:
     """Crawl; return the memory of the crawl's process and of its largest other one, by second."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with proxyweb.serve(folder / "web", seed=1, hosts=HOSTS) as web:
+        with (
+            proxyweb.serve(folder / "web", seed=1, hosts=HOSTS) as served,
+            proxyweb.fronted(served, is_heavy=True) if is_heavy else nullcontext(served) as web,
+        ):
             seeds = home_pages(web, HOSTS, folder / "seeds.txt")
             arguments = ("lang=de", f"seeds={seeds}", f"pages={pages}")
             command = proxyweb.command_of(folder / "run", *arguments, LANGFOCUS_PATIENCE=0)
@@ -60,13 +64,15 @@ def curves(pages: int) -> tuple[list[float], list[float]]:
     return own, others
 
 
-def claims(pages: int) -> Iterator[Claim]:
+def claims(pages: int, *, is_heavy: bool = False) -> Iterator[Claim]:
     """Yield the greatest memory, and how much it grew after the first fifth."""
     proxyweb.require()
-    for name, curve in zip(("crawl", "largest reader"), curves(pages), strict=True):
+    what = f"{pages:,} pages of 240 KB" if is_heavy else f"{pages:,} pages"
+    found = curves(pages, is_heavy=is_heavy)
+    for name, curve in zip(("crawl", "largest reader"), found, strict=True):
         fifth = max(1, len(curve) // 5)
         grown = median(curve[-fifth:]) - median(curve[fifth : 2 * fifth])
-        yield Claim(f"memory of the {name}, {pages:,} pages", [max(curve)], "MB")
+        yield Claim(f"memory of the {name}, {what}", [max(curve)], "MB")
         yield Claim(f"memory of the {name}, grown after a fifth", [grown], "MB")
         if name == "crawl":
             yield Claim(

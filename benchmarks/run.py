@@ -84,6 +84,11 @@ GROUPS: Final = {
         lambda rounds: memory.claims(100_000),
         lambda: memory.claims(3000),
     ),
+    "heavy-memory": Group(
+        "Memory of a long crawl of heavy pages",
+        lambda rounds: memory.claims(100_000, is_heavy=True),
+        lambda: memory.claims(3000, is_heavy=True),
+    ),
 }
 
 
