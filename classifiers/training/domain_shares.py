@@ -4,10 +4,15 @@ Shares are counted on labelled URLs and smoothed with expected sites, which deci
 with few URLs. Half of the expected sites are under country domains, in proportion to the speakers
 there, and under the language's own domains; half follow sites of other languages outside their
 countries, mostly `com`.
+
+A language without a classifier has few labelled sites, all under its own domains, so that a domain
+says too much of it. The sites in all languages limit that (`limited`).
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -17,7 +22,9 @@ import numpy.typing as npt
 from langfocus.classifiers import languages
 from langfocus.classifiers.tables import cldr
 from langfocus.classifiers.tables.country_domains import GENERIC, OTHER, SHARED, WITHOUT_A_DOMAIN
+from langfocus.classifiers.urls import clues
 from langfocus.classifiers.urls.cctld import top_level_domain
+from langfocus.classifiers.urls.posteriors import Evidence, Prior
 
 _EXPECTED: Final = 10.0
 """Weight of the expectation, in sites."""
@@ -36,6 +43,10 @@ _FEW_SPEAKERS: Final = 0.02
 _FEW_SITES: Final = 20
 """Sites abroad at which a language has full weight in other languages' expectation."""
 _LEAST: Final = 1e-6
+_MUCH: Final = 3.0
+"""Nats from which the evidence of a domain is limited."""
+_FITTED: Final = 300.0
+"""Weight of the fit beside the labelled sites of a domain, in sites."""
 
 Shares = npt.NDArray[np.float64]
 
@@ -87,6 +98,33 @@ def log_shares(sites: Sequence[Site], named: Sequence[str], tops: Sequence[str])
     counts += _EXPECTED * np.array([_expected(code, abroad, places) for code in named])
     logs: Shares = np.log(counts / total)
     return logs
+
+
+def limited(evidence: Evidence, n_classified: int, sites: Iterable[Site]) -> Evidence:
+    """Return evidence with what domains say of languages without a classifier limited.
+
+    A URL that has a domain and nothing else gets such a language, by the default prior, with at
+    most the language's share of the domain's sites and of the fit's `_FITTED`.
+    """
+    languages, nats = evidence.languages, evidence.nats.copy()
+    base = evidence.intercepts + Prior.evened().log_of(languages)
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for site in set(sites):
+        counts[site.top][site.language] += 1
+    for top, of in counts.items():
+        key = clues.key_of(clues.TOP, top)
+        at = int(np.searchsorted(evidence.keys, key))
+        if at == len(nats) or evidence.keys[at] != key:
+            continue
+        much = nats[at] > _MUCH
+        much[:n_classified] = False
+        others = np.logaddexp.reduce((base + nats[at])[~much])
+        for column in np.flatnonzero(much):
+            elsewhere = of.total() - of[languages[column]]
+            if elsewhere:
+                odds = (of[languages[column]] + _FITTED) / elsewhere
+                nats[at, column] = min(nats[at, column], others + math.log(odds) - base[column])
+    return replace(evidence, nats=nats)
 
 
 def all_tops(sites: Sequence[Site], named: Sequence[str]) -> list[str]:

@@ -28,6 +28,7 @@ from langfocus.classifiers.datasets.rows import LabelledUrl, distinct, domain_re
 from langfocus.classifiers.errors import DatasetError
 from langfocus.classifiers.languages import language_of_tld, tlds_of
 from langfocus.classifiers.training import naming, solver
+from langfocus.classifiers.training.domain_shares import Site, limited, top_of
 from langfocus.classifiers.training.examples import (
     FIVE,
     Examples,
@@ -133,7 +134,8 @@ def capped(
 def fit(rows: Sequence[LabelledUrl], options: Options) -> UrlModel:
     """Return a model of the languages with enough rows; DatasetError below two languages."""
     bits, seed = _bits(options.buckets), options.seed
-    reliable = capped(list(filter(is_reliable, usable(rows))), MAX_PER_DOMAIN, seed, _LARGE)
+    known = usable(rows)
+    reliable = capped(list(filter(is_reliable, known)), MAX_PER_DOMAIN, seed, _LARGE)
     languages = _languages(reliable, options)
     # Rows of languages with too few URLs are only scored; the examples begin with all other rows.
     reliable.sort(key=lambda row: row.language not in languages)
@@ -162,8 +164,8 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> UrlModel:
         scales=scales,
         intercepts=(intercepts + thresholds.shifts).astype(np.float32),
         posterior=_posterior(
-            reliable, thresholds.applied(unseen, urls, languages), languages, options
-        ).widened(),
+            reliable, thresholds.applied(unseen, urls, languages), languages, options, known
+        ),
         facts=_facts(rows, reliable[:n_chosen], languages, options)
         | {"examples": len(examples.urls), "top_level_domains": thresholds.domains},
     )
@@ -174,13 +176,19 @@ def _posterior(
     scores: npt.NDArray[np.float64],
     languages: tuple[str, ...],
     options: Options,
+    known: Sequence[LabelledUrl],
 ) -> Evidence:
-    """Return the evidence for naming a language; restricted to the selected languages."""
+    """Return the evidence for naming a language; restricted to the selected languages.
+
+    `rows` are learned; the sites of all `known` rows limit what a domain says.
+    """
     domain = domain_reader()
     urls, codes = [row.url for row in rows], [row.language for row in rows]
     seen = naming.Seen(urls, codes, [domain(url) for url in urls], scores.astype(np.float32))
     named = languages if options.languages else naming.nameable(languages)
-    return naming.learn(seen, named, options.seed)
+    learned = naming.learn(seen, named, options.seed).widened()
+    sites = (Site(domain(row.url), top_of(row.url), row.language) for row in known)
+    return limited(learned, len(languages), sites)
 
 
 def matrix(urls: Sequence[str], bits: int) -> Any:

@@ -6,9 +6,12 @@ from langfocus.classifiers.training.domain_shares import (
     Site,
     all_tops,
     home_domains,
+    limited,
     own_domains,
     top_of,
 )
+from langfocus.classifiers.urls.clues import TOP, key_of
+from langfocus.classifiers.urls.posteriors import Evidence, Prior
 
 NAMED = ("cs", "en", "ga", "cy", "gd")
 CZECH = [Site(f"a{at}.cz", "cz", "cs") for at in range(70)]
@@ -64,3 +67,26 @@ def test_domains_of_regions_belong_to_their_languages() -> None:
 )
 def test_the_top_level_domain_is_read_in_letters(url: str, top: str) -> None:
     assert top_of(url) == top
+
+
+def test_a_domain_says_of_a_language_without_a_classifier_what_labelled_sites_let_it() -> None:
+    named = ("en", "ru", "be")
+    keys = sorted((key_of(TOP, top), top) for top in ("by", "com"))
+    rows = {"by": [0.0, 2.0, 12.0], "com": [0.5, 0.0, 0.9]}
+    fitted = Evidence(
+        named,
+        np.zeros((2, 3), np.float32),
+        np.zeros(3, np.float32),
+        np.array([key for key, _ in keys], np.uint64),
+        np.array([rows[top] for _, top in keys], np.float16),
+    )
+    russian = [Site(f"a{at}.by", "by", "ru") for at in range(900)]
+    sites = [*russian, *russian, Site("b.by", "by", "be"), Site("c.xx", "xx", "ru")]
+    found = limited(fitted, 2, [*sites, *ENGLISH])
+    of = dict(zip((top for _, top in keys), found.nats.astype(float), strict=True))
+    assert of["com"].tolist() == fitted.nats[[top for _, top in keys].index("com")].tolist()
+    assert of["by"][:2].tolist() == [0.0, 2.0]
+    shares = np.exp(of["by"] + Prior.evened().log_of(named))
+    assert shares[2] / shares.sum() == pytest.approx(301 / 1201, abs=0.01)
+    alone = limited(fitted, 2, [Site("b.by", "by", "be")])
+    assert np.array_equal(alone.nats, fitted.nats)
