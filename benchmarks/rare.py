@@ -64,6 +64,7 @@ from langfocus.crawler.report.table import Table
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.session.opening import open_crawl
+from langfocus.crawler.session.visit import OTHER_VERSION
 from langfocus.crawler.sources.contract import Answer, Unreachable
 from langfocus.crawler.spiders.messages import download_of
 from langfocus.crawler.spiders.web_handler import response_to
@@ -157,6 +158,9 @@ class _Connections:
             return
         if crawl.robots.ask(lease.url, now) is not None:  # these webs have no robots.txt
             crawl.robots.keep(lease.url, 404, b"", now)
+        if crawl.frontier.knows_version(lease):
+            crawl.visitor.refused(lease, OTHER_VERSION)
+            return
         sending = crawl.frontier.send(lease, None, now=now)
         if sending is Sending.NOW:
             self._number += 1
