@@ -1,10 +1,13 @@
 """Requests for versions of known pages in other languages, judged by the server's log.
 
-Two families of webs. `made-SEED` has sites in one to eight languages whose URLs tell the language
+Four families of webs. `made-SEED` has sites in one to eight languages whose URLs tell the language
 in a directory, with a region, by a name, on a sub-domain, in a parameter, in the file name, in all
-but one language, or not at all. `real-SEED` takes the URLs of real sites: each `hreflang` list of
+but one language, or not at all. `more-SEED` has other styles of real sites: codes of three letters,
+codes of countries, a region before the language, the code in two places, a file name with a code in
+all but one language, and numbers. `real-SEED` takes the URLs of real sites: each `hreflang` list of
 the pages in `../shared/data/pages` is a site, with its own addresses. Half of the sites of `made`
-declare their versions, all of `real` do; most pages link to their versions.
+and `more` declare their versions, all of `real` do, none of `mute-SEED`, which is `real` otherwise;
+most pages link to their versions.
 
 A crawl has connections, latencies and a crawl delay on a clock of its own (`benchmarks.rare`). A
 page is *known* in the language once the web answered with it or with a link to it, unless its host
@@ -55,6 +58,11 @@ NAMES: Final = {
     "de": "deutsch",
 }
 STYLES: Final = "directory region name sub-domain parameter suffix default plain".split()
+MORE_STYLES: Final = "three-letter country store twice late number".split()
+THREE: Final = dict(
+    pair.split("-") for pair in "gl-glg es-spa en-eng fr-fra pt-por it-ita de-ger nl-dut".split()
+)
+COUNTRIES: Final = {"en": "us", "pt": "br"}
 HOST_CAP: Final = 50
 _LINK: Final = re.compile(r"<link\b[^>]*>", re.IGNORECASE)
 _ATTRIBUTE: Final = re.compile(r"""(href|hreflang|rel)\s*=\s*["']?([^"'>\s]+)""", re.IGNORECASE)
@@ -89,20 +97,32 @@ class Site:
             return f"http://{lang}.{self.name}/{slug}"
         if self.style == "parameter":
             return f"{base}{slug}?lang={lang}"
-        if self.style == "suffix":
-            return f"{base}{slug or 'index'}_{lang}.html"
         if self.style == "default":
             return f"{base}{'' if lang == self.langs[-1] else lang + '/'}{slug}"
-        return f"{base}{slug or lang + 'x' * (lang != self.langs[-1])}"
+        if self.style == "plain":
+            return f"{base}{slug or lang + 'x' * (lang != self.langs[-1])}"
+        return base + self._more(lang, slug)
+
+    def _more(self, lang: str, slug: str) -> str:
+        late = "" if lang == self.langs[-1] else f"_{lang}"
+        return {
+            "three-letter": f"{THREE[lang]}/{slug}",
+            "country": f"{COUNTRIES.get(lang, lang)}/{slug}",
+            "store": f"{'us' if lang == 'en' else 'eu'}_{lang}/{slug}",
+            "twice": f"{lang}/{slug or 'index'}-{lang}.html",
+            "late": f"{slug or 'index'}{late}.html",
+            "suffix": f"{slug or 'index'}_{lang}.html",
+            "number": f"index.php?id={slug or 'home'}&L={self.langs.index(lang)}",
+        }[self.style]
 
 
 class RealSite(Site):
     """A site with the addresses of a real list of versions, and further pages beside them."""
 
-    def __init__(self, random: Random, real: dict[str, str], size: int) -> None:
+    def __init__(self, random: Random, real: dict[str, str], size: int, *, declares: bool) -> None:
         """Take a URL for each language; a further page adds its slug to the URL."""
         self.langs, self.style = list(real), "real"
-        self.declares, self.switches = True, random.random() < 0.85
+        self.declares, self.switches = declares, random.random() < 0.85
         self.urls = {}
         for page in range(size):
             slug = f"{random.choice(words('en'))}-{page}"
@@ -151,8 +171,11 @@ class VersionWeb:
         """Make the web for a language."""
         self.name, self.lang, self.host_cap = name, lang, HOST_CAP
         kind = name.partition("-")[0]
-        random = self._random = Random(f"{name} {lang}")
-        self.sites = self._made(random, sites) if kind == "made" else self._real(random)
+        random = self._random = Random(f"{name} {lang}".replace("mute", "real"))
+        if styles := {"made": STYLES, "more": MORE_STYLES}.get(kind):
+            self.sites = self._made(random, sites, styles)
+        else:
+            self.sites = self._real(random, declares=kind == "real")
         self.page: dict[str, tuple[int, int, str]] = {}
         for number, site in enumerate(self.sites):
             for (page, of), url in site.urls.items():
@@ -163,10 +186,10 @@ class VersionWeb:
                 self._of_lang[of].append(number)
         self._latency = {host_of(url): random.lognormvariate(-1.6, 0.7) for url in self.page}
 
-    def _made(self, random: Random, sites: int) -> list[Site]:
+    def _made(self, random: Random, sites: int, styles: Sequence[str]) -> list[Site]:
         found, state = [], STATE.get(self.lang, "en")
         for _ in range(sites):
-            chance, style = random.random(), random.choice(STYLES)
+            chance, style = random.random(), random.choice(styles)
             more = random.sample(
                 [of for of in OTHERS if of not in (state, self.lang)], random.randrange(1, 6)
             )
@@ -184,10 +207,10 @@ class VersionWeb:
             found.append(Site(random, langs, style, int(min(60, 4 + random.lognormvariate(2, 1)))))
         return found
 
-    def _real(self, random: Random) -> list[Site]:
-        lists = real_lists()
+    def _real(self, random: Random, *, declares: bool) -> list[Site]:
         return [
-            RealSite(random, one, int(min(60, 6 + random.lognormvariate(2, 1)))) for one in lists
+            RealSite(random, one, int(min(60, 6 + random.lognormvariate(2, 1))), declares=declares)
+            for one in real_lists()
         ]
 
     def seeds(self, lang: str) -> list[str]:
