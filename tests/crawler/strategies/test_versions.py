@@ -16,6 +16,16 @@ PAIRS = [
     ("http://a.com/x/y.html", "http://a.com/x/gl/y.html"),
     ("http://www.a.com/x", "http://gl.a.com/x"),
     ("http://a.com/x", "http://a.com/x?lang=gl"),
+    ("http://a.com/eng/x", "http://a.com/glg/x"),
+    ("http://a.com/us/x", "http://a.com/gl/x"),
+    ("http://a.com/it/x", "http://a.com/galego/x"),
+    ("http://a.com/us_en/x", "http://a.com/us_gl/x"),
+    ("http://a.com/eu_es/x", "http://a.com/eu_gl/x"),
+    ("http://a.com/EN/x-EN.html", "http://a.com/GL/x-GL.html"),
+    ("http://a.com/x?a=1&en", "http://a.com/x?a=1&gl"),
+    ("http://a.com/x?lang=fil", "http://a.com/x?lang=gl"),
+    ("http://a.com/x.html", "http://a.com/x_gl.html"),
+    ("http://a.com/", "http://a.com/gl"),
 ]
 
 
@@ -30,13 +40,30 @@ def test_the_url_of_a_page_in_the_language_is_found(url: str, twin: str) -> None
     ("url", "twin"),
     [
         ("http://es.a.com/x", "http://www.a.com/x"),
-        ("http://a.com/es", "http://a.com/"),
+        ("http://a.com/es/1", "http://a.com/1"),
         ("http://a.com/x?lang=es&a=1", "http://a.com/x?a=1"),
         ("http://a.com/x_es.html", "http://a.com/x.html"),
     ],
 )
 def test_a_site_may_name_all_languages_but_the_first(url: str, twin: str) -> None:
     assert fingerprint(twin) in Versions("gl").twins(url, is_expected=True).expected
+
+
+@pytest.mark.parametrize(
+    ("url", "other"),
+    [
+        ("http://www.a.se/om/", "http://www.a.se/"),  # "about", and the code of Oromo
+        ("http://a.se/news/it/", "http://a.se/news/"),
+        ("http://it.a.se/", "http://a.se/"),
+        ("http://a.se/mac/x", "http://a.se/x"),  # also of Macedonian
+        ("http://a.se/spa/", "http://a.se/sv/"),
+        ("http://blog.a.se/", "http://sv.a.se/"),
+        ("http://a.se/eu_sv/x", "http://a.se/sv_SE/x"),
+    ],
+)
+def test_a_word_like_a_code_makes_no_version(url: str, other: str) -> None:
+    twins = Versions("sv").twins(url, is_expected=True)
+    assert fingerprint(other) not in frozenset().union(*twins)
 
 
 def test_a_url_without_a_code_that_is_expected_gives_way_to_relevant_pages_alone() -> None:
