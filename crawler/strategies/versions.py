@@ -73,6 +73,7 @@ class Versions:
         codes = [self._code(place) for place in places]
         if not self._own.isdisjoint(codes):
             return NO_TWINS
+        places = places[:_MOST_DIRECTORIES]  # so that a long URL takes no second
         found = {*self._translated(url, places)} - {url}
         if sure := [place for place in places if self._is_sure(place)]:
             address = url.partition("?")[0]
