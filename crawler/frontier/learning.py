@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from langfocus.crawler.frontier.base import FIRST_SCORE
+from langfocus.crawler.frontier.base import FIRST_SCORE, Record
 from langfocus.crawler.frontier.links import Held, LinkOrigin, Links, QueuedUrl
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.slots import (
@@ -38,6 +38,9 @@ MOST_TRIED: Final = 16
 
 MOST_PENALTIES: Final = 256
 """So many URLs of crowded domains may get a penalty before the next fetch besides."""
+
+MOST_FARMS: Final = 10_000
+"""Most domains of farms that are remembered."""
 
 _KEPT_SUMS: Final = 16_384
 
@@ -74,6 +77,7 @@ class Scorer(ABC):
     def __init__(self, belief: Belief, rules: FrontierRules) -> None:
         """Score by `belief`, which the subclass changes."""
         self._belief = belief
+        self._farms: dict[str, None] = {}
         self._doubts_up_to = rules.doubts_up_to
         self._expects_seeds = rules.is_expected_only
 
@@ -126,7 +130,20 @@ class Scorer(ABC):
     def _in_queue(self, url: QueuedUrl, odds: float, penalties: int) -> float:
         if self._expects_seeds and url.depth == 0 and self._doubts_up_to is not None:
             odds = max(odds, least_expected(self._doubts_up_to))
+        is_expected = odds > (self._doubts_up_to or 0.0)
+        if self._farms and is_expected and units_of(url.url)[0] in self._farms:
+            penalties = max(penalties, 1)
         return penalized(odds, penalties, self._doubts_up_to)
+
+    def note(self, url: str, record: Record) -> None:
+        """Note a page with a label: expected URLs of a farm's domain get a penalty from now on."""
+        domain = units_of(url)[0]
+        if record.is_farm:
+            self._farms[domain] = None
+        elif record.is_relevant:
+            self._farms.pop(domain, None)
+        if len(self._farms) > MOST_FARMS:
+            del self._farms[next(iter(self._farms))]
 
     def _known(self, urls: Sequence[QueuedUrl]) -> list[Numbers]:
         units = [units_of(url.url) for url in urls]

@@ -392,7 +392,7 @@ class SqliteFrontier:
         for the first page of the host.
         """
         host_id, url_id = held.url.host, held.url.id
-        origin = origin_of(lease, record, self._learn(url_id, record))
+        origin = origin_of(lease, record, self._learn(url_id, lease, record))
         self._storage.unqueue(url_id)
         is_new_host, files, received = self._storage.settle_host(
             host_id,
@@ -442,13 +442,14 @@ class SqliteFrontier:
         if earns:
             self._storage.count_relevant(filter(None, (domain, held.address)))
 
-    def _learn(self, url_id: int, record: Record) -> Links | None:
+    def _learn(self, url_id: int, lease: Lease, record: Record) -> Links | None:
         """Learn from a settled URL; return the links that led to it, None without a learner."""
         if self._learner is None:
             return None
         url = self._learner.known(url_id)
         if record.is_labelled:
             self._learner.learn(url, is_relevant=record.is_relevant)
+            self._learner.note(lease.url, record)
         return url.links
 
     def _tallies(self, lease: Lease, record: Record) -> list[Tally]:

@@ -86,6 +86,7 @@ class SharedLearner(Scorer):
         units = units_of(lease.url) if record.is_labelled else ()
         if own is not None and learns:
             self._belief.learn(self._known([own])[0], is_relevant=record.is_relevant)
+            self.note(lease.url, record)
             self._pages += 1
         for unit in units:
             labelled, relevant = self._tallies[unit]

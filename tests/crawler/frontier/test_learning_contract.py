@@ -149,6 +149,21 @@ def state(folder: Path) -> list[object]:
     return [rows(folder, f"SELECT * FROM {name} ORDER BY {key}") for name, key in tables.items()]
 
 
+def test_expected_urls_of_a_farm_come_after_all_others_and_before_doubtful_ones(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, **LEARNS)
+    if isinstance(frontier, ShardedFrontier):
+        pytest.skip("each shard has an order of its own")
+    seeds = [link("a.farm.com/", 8.0), link("b.farm.com/", 6.0), link("c.farm.com/", -6.0)]
+    frontier.seed([*seeds, link("d.de/", 1.0), link("e.com/", -5.0)], 0.0)
+    lease = sent_now(frontier)
+    frontier.admit(lease, replace(page(), is_farm=True), [link("a.farm.com/1", 7.0)], now=0.0)
+    found = leases(frontier)
+    assert (found[0], {*found[1:3]}) == ("d.de/", {"a.farm.com/1", "b.farm.com/"})
+    assert found[3:] == ["e.com/", "c.farm.com/"]
+
+
 @pytest.mark.parametrize("fault", ["record", "disk"])
 def test_a_settlement_that_fails_leaves_belief_and_tallies_as_they_were(
     tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch
