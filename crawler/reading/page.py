@@ -98,6 +98,9 @@ def page_reader(
     """
     targets = frozenset(codes_of(target))
     is_unwanted = is_unwanted_without_documents if document_of else is_unwanted_file
+    learns = ordering.prior is not None
+    if learns:
+        facts_of(TRIAL.url, [], 0)  # the list of public suffixes is loaded before readers start
 
     def read(download: Download, depth: int) -> Reading:
         page, label = identified(download, by, document_of)
@@ -142,7 +145,7 @@ def page_reader(
                 declared[not targets.isdisjoint(declared_languages(tag))].append(normal)
         in_target, in_others = frozenset(declared[True]), frozenset(declared[False])
         source = LinkSource(label.language in targets, depth, in_target, in_others)
-        if source.is_relevant and ordering.prior is not None:
+        if source.is_relevant and learns:
             tags = {tag for _, tag in page.alternates}
             reading = reading._replace(link_facts=facts_of(download.url, wanted, len(tags)))
         if has_one_version and (source.is_relevant or not in_target.isdisjoint(wanted)):
