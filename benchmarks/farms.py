@@ -19,26 +19,19 @@ which a downloaded page links, `lost` those of them without a downloaded page in
 
     python -m benchmarks.farms --webs farms-1,farms-2 --langs gl --caps 10,500
     python -m benchmarks.farms --webs farms-1 --langs gl --caps 500 --kinds e
-    python -m benchmarks.farms --webs farms-11 --langs gl --caps 500 --counts 4000 --learn ad
 """
 
 import argparse
-import csv
 import gzip
 import json
 import re
 import sys
-import tarfile
 import time
 from collections import Counter, defaultdict
 from functools import cache
 from itertools import islice
-from pathlib import Path
 from random import Random
 from typing import Any, Final
-from unittest import mock
-
-import numpy as np
 
 from benchmarks.proxyweb import URLS
 from benchmarks.rare import crawled_in_time
@@ -53,9 +46,6 @@ from benchmarks.versions import (
     _beside,
     real_lists,
 )
-from langfocus.classifiers.pages.parse import parse_page
-from langfocus.crawler.politeness.traps import sift
-from langfocus.crawler.reading.farms import Farms, LinkFacts, facts_of
 from langfocus.crawler.url import domain_of, host_of, is_unwanted_file, normalise
 
 KINDS: Final = {
@@ -129,7 +119,8 @@ class Human(RealSite):
         else:
             url = random.choice(list(one.values()))
             one[wanted] = _beside(url, f"{random.choice(words(wanted))}-{random.randrange(99)}")
-        super().__init__(random, one, int(min(60, 2 + random.lognormvariate(1.8, 1))))
+        size = int(min(60, 2 + random.lognormvariate(1.8, 1)))
+        super().__init__(random, one, size, declares=True)
         self.declares, self.is_open = bool(coded) and random.random() < 0.6, random.random() < 0.9
         share = 1.0 if random.random() < 0.4 else random.uniform(0.2, 0.9)
         self.urls = {
@@ -181,7 +172,7 @@ class FarmWeb(VersionWeb):
         self._links_to = defaultdict[str, list[str]](list)
         self._add_inlinks()
 
-    def _real(self, random: Random) -> list[Site]:
+    def _real(self, random: Random, *, declares: bool = True) -> list[Site]:
         lang, state = self.lang, STATE.get(self.lang, "en")
         ordinary = []
         for number in range(ORDINARY):
@@ -269,55 +260,6 @@ def figures(web: FarmWeb, lang: str, urls: list[str], counts: list[int]) -> dict
     return line
 
 
-def real_rows() -> list[tuple[str, tuple[float, ...]]]:
-    """Return the features of real pages, each as the first page of a human site."""
-    with (PAGES.parent / "pages.tsv").open(encoding="utf-8", newline="") as source:
-        pages = {row["id"]: row for row in csv.DictReader(source, delimiter="\t")}
-    found: list[tuple[str, tuple[float, ...]]] = []
-    with tarfile.open(PAGES) as files:
-        for member in files:
-            page = pages.get(Path(member.name).name.partition(".")[0], {"url": "", "kind": ""})
-            url, body = normalise(page["url"]), files.extractfile(member)
-            if url and body and page["kind"] == "web":
-                read = parse_page(gzip.decompress(body.read()), content_type="text/html", url=url)
-                tags = {tag for _, tag in read.alternates}
-                farms = Farms()
-                farms.is_farm("", facts_of(url, sift(read.links)[0], len(tags)))
-                found.append(("real", farms.domains[""].features()))
-    return found
-
-
-def learned(web: FarmWeb, lang: str, strategy: str, kinds: str, downloads: int) -> list[float]:
-    """Return the weights that tell farms of some kinds from human pages, all groups alike."""
-    kind_of = {domain_of(host_of(url)): web.kind_of(url) for url in web.page}
-    rows = real_rows()
-
-    def noted(self: Farms, domain: str, facts: LinkFacts) -> bool:
-        is_farm(self, domain, facts)
-        rows.append((kind_of.get(domain, ""), self.domains[domain].features()))
-        return False
-
-    is_farm, any_web = Farms.is_farm, web
-    with mock.patch.object(Farms, "is_farm", noted):
-        crawled_in_time(any_web, lang, strategy, downloads)  # type: ignore[arg-type]
-    groups = Counter(kind for kind, _ in rows)
-    share = {kind: 500 / groups[kind] for kind in ("ordinary", "human", "real")}
-    share |= {kind: 1500 / groups[kind] / len(kinds) for kind in kinds}
-    x = np.array([features for kind, features in rows if kind in share])
-    weight = np.array([share[kind] for kind, _ in rows if kind in share])
-    is_one = np.array([kind in kinds for kind, _ in rows if kind in share], float)
-    mean = np.zeros(x.shape[1])
-    for _ in range(50):  # Newton's method, a normal prior of precision .1
-        p = 1 / (1 + np.exp(-x @ mean))
-        gradient = x.T @ (weight * (is_one - p)) - 0.1 * mean
-        curve = (x * (weight * p * (1 - p))[:, None]).T @ x + 0.1 * np.eye(len(mean))
-        mean = mean + np.linalg.solve(curve, gradient)
-    for kind in groups:
-        some = np.array([features for of, features in rows if of == kind])
-        print(f"# {kind} {groups[kind]} pages, {(some @ mean > 0).mean():.3f} of a farm")
-    return [round(float(one), 2) for one in mean]
-
-
 def main() -> None:
     """Crawl and print."""
     parser = argparse.ArgumentParser(
@@ -329,7 +271,6 @@ def main() -> None:
     parser.add_argument("--counts", default="500,1000,2000,9000", help="numbers of downloads")
     parser.add_argument("--strategies", default="focus/both-conservative:5")
     parser.add_argument("--kinds", default="".join(KINDS), help="of farms")
-    parser.add_argument("--learn", default="", help="kinds of farms: print weights")
     args = parser.parse_args()
     for path in (PAGES, URLS, TEXTS):
         if not path.exists():
@@ -340,10 +281,6 @@ def main() -> None:
             for cap in map(int, args.caps.split(",")):
                 web: Any = FarmWeb(name, lang, cap, args.kinds)
                 for strategy in args.strategies.split(","):
-                    if args.learn:
-                        weights = learned(web, lang, strategy, args.learn, counts[-1])
-                        print(json.dumps({"kinds": args.learn, "weights": weights}))
-                        continue
                     start = time.process_time()
                     urls = crawled_in_time(web, lang, strategy, counts[-1])
                     spent = round(time.process_time() - start, 1)

@@ -20,7 +20,7 @@ from langfocus.crawler.http.download import Download
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.traps import sift
 from langfocus.crawler.reading.copied_text import sketch_of
-from langfocus.crawler.reading.farms import LinkFacts, facts_of
+from langfocus.crawler.reading.farms import versions_of
 from langfocus.crawler.strategies.links import Link, LinkSource
 from langfocus.crawler.strategies.orderings import Ordering
 from langfocus.crawler.url import is_unwanted_file, is_unwanted_without_documents, normalise
@@ -55,7 +55,7 @@ class Reading(NamedTuple):
     canonical: str | None = None  # absolute URL of `rel=canonical`
     versions: Sequence[str] = ()  # in other languages, of a page in the language
     leads_to: str | None = None  # target of a refresh that acts like a redirect; no links then
-    link_facts: LinkFacts | None = None  # of a page in the language, if the ordering learns
+    offered: int = 0  # versions of a page in the language, linked or declared
     statements: tuple[str, ...] = ()  # usage statements in META (`politeness.directives`)
     feeds: Sequence[str] = ()  # RSS and Atom
     links: Sequence[Link] = ()  # scored; blocked links are still among them
@@ -98,9 +98,6 @@ def page_reader(
     """
     targets = frozenset(codes_of(target))
     is_unwanted = is_unwanted_without_documents if document_of else is_unwanted_file
-    learns = ordering.prior is not None
-    if learns:
-        facts_of(TRIAL.url, [], 0)  # the list of public suffixes is loaded before readers start
 
     def read(download: Download, depth: int) -> Reading:
         page, label = identified(download, by, document_of)
@@ -145,9 +142,9 @@ def page_reader(
                 declared[not targets.isdisjoint(declared_languages(tag))].append(normal)
         in_target, in_others = frozenset(declared[True]), frozenset(declared[False])
         source = LinkSource(label.language in targets, depth, in_target, in_others)
-        if source.is_relevant and learns:
+        if source.is_relevant and ordering.prior is not None:
             tags = {tag for _, tag in page.alternates}
-            reading = reading._replace(link_facts=facts_of(download.url, wanted, len(tags)))
+            reading = reading._replace(offered=versions_of(download.url, wanted, len(tags)))
         if has_one_version and (source.is_relevant or not in_target.isdisjoint(wanted)):
             versions = in_others - in_target
             kept = [url for url in wanted if url not in versions]

@@ -280,8 +280,8 @@ class Visitor:
             record = replace(record, is_relevant=False, is_copy=1)
             source = LinkSource(is_relevant=False, depth=lease.depth)
             wanted = self._ordering.links([link.url for link in wanted], source)
-        if record.is_relevant and reading.link_facts is not None:
-            record = replace(record, is_farm=self._farms.is_farm(domain, reading.link_facts))
+        if record.is_relevant and self._farms.is_farm(domain, reading.offered):
+            record = replace(record, is_farm=True)
         if self._sitemaps is not None and record.is_wanted:
             # Sitemaps come before the links of the page, which may fill the queue of the host.
             wanted = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + wanted

@@ -2,6 +2,8 @@
 
 import sqlite3
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
 from random import Random
 
 import pytest
@@ -13,13 +15,18 @@ from langfocus.crawler.strategies.filters import NOTHING, Tally
 UNITS = [f"{name}/" for name in "abcdefghijkl"]
 
 
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as found:
+        yield found
+
+
 @pytest.mark.parametrize("kept", [0, 3, 7, 100])
 @pytest.mark.parametrize("earlier", [0, 5])
 def test_a_tally_is_right_however_few_rows_are_in_memory(
-    monkeypatch: pytest.MonkeyPatch, kept: int, earlier: int
+    monkeypatch: pytest.MonkeyPatch, connection: sqlite3.Connection, kept: int, earlier: int
 ) -> None:
     monkeypatch.setattr(transactions, "_KEPT_TALLIES", kept)
-    connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute("CREATE TABLE units(unit TEXT PRIMARY KEY, downloaded INT, relevant INT)")
     rows = [(unit, 2, 1) for unit in UNITS[:earlier]]
     connection.executemany("INSERT INTO units VALUES (?, ?, ?)", rows)

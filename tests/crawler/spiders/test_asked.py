@@ -2,6 +2,8 @@
 
 import pickle
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,12 +32,14 @@ class Own(scrapy.Spider):
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> AskedRequests:
-    return AskedRequests(tmp_path, Own())
+def asked(tmp_path: Path) -> Iterator[AskedRequests]:
+    with closing(AskedRequests(tmp_path, Own())) as found:
+        yield found
 
 
 def again(tmp_path: Path) -> Request | None:
-    return AskedRequests(tmp_path, Own()).get(fingerprint(URL))
+    with closing(AskedRequests(tmp_path, Own())) as found:
+        return found.get(fingerprint(URL))
 
 
 def test_a_request_is_the_same_in_the_next_session(asked: AskedRequests, tmp_path: Path) -> None:
