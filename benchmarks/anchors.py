@@ -1,4 +1,4 @@
-"""What the anchors of real links between hosts tell of the language of their targets.
+"""Whether anchors of real links between hosts name the language of their targets.
 
     python -m benchmarks.anchors
 
@@ -20,7 +20,8 @@ from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser
 
-from benchmarks.proxyweb import SHARED
+from benchmarks.proxyweb import URLS
+from benchmarks.versions import PAGES
 from langfocus import identify_urls
 from langfocus.classifiers.pages.text.textengine import LangfocusEngine
 from langfocus.crawler.url import host_of
@@ -47,21 +48,20 @@ def _host(url: str) -> str:
 
 def anchors() -> Iterator[Anchor]:
     """Yield the links between hosts whose targets have a label."""
-    data = SHARED / "data"
-    with gzip.open(data / "urls" / "train.tsv.gz", "rt", encoding="utf-8") as file:
+    with gzip.open(URLS, "rt", encoding="utf-8") as file:
         labels = {
             _key(r["url"]): r["lang"]
             for r in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
             if r["label_kind"] in KINDS
         }
-    with (data / "pages" / "pages.tsv").open(encoding="utf-8") as file:
+    with PAGES.with_name("pages.tsv").open(encoding="utf-8") as file:
         pages = {
             row["id"]: row
             for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
             if row["url"]
         }
     labels |= {_key(row["url"]): row["lang"] for row in pages.values()}
-    with tarfile.open(data / "pages" / "html.tar") as tar:
+    with tarfile.open(PAGES) as tar:
         for member in tar:
             page = pages.get(member.name.rpartition("/")[2].partition(".")[0])
             body = tar.extractfile(member)
@@ -80,10 +80,8 @@ def anchors() -> Iterator[Anchor]:
 def main() -> None:
     """Count the links, and print the counts."""
     found = list(dict.fromkeys(anchors()))
-    engine, others = (
-        LangfocusEngine(),
-        [one for one in found if one.target_language != one.language],
-    )
+    engine = LangfocusEngine()
+    others = [one for one in found if one.target_language != one.language]
     targets = [one.target_language for one in others]
     said = [engine.rank(one.text)[:1] for one in others]
     codes = [best[0][0] if best else None for best in said]

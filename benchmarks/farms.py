@@ -43,7 +43,7 @@ from benchmarks.versions import (
     RealSite,
     Site,
     VersionWeb,
-    _beside,
+    beside,
     real_lists,
 )
 from langfocus.crawler.url import domain_of, host_of, is_unwanted_file, normalise
@@ -118,7 +118,7 @@ class Human(RealSite):
             one = {lang: form.format(lang) for lang in dict.fromkeys([*langs, wanted])}
         else:
             url = random.choice(list(one.values()))
-            one[wanted] = _beside(url, f"{random.choice(words(wanted))}-{random.randrange(99)}")
+            one[wanted] = beside(url, f"{random.choice(words(wanted))}-{random.randrange(99)}")
         size = int(min(60, 2 + random.lognormvariate(1.8, 1)))
         super().__init__(random, one, size, declares=True)
         self.declares, self.is_open = bool(coded) and random.random() < 0.6, random.random() < 0.9
@@ -183,7 +183,7 @@ class FarmWeb(VersionWeb):
         farms = [Farm(random, kind, lang) for kind in self._kinds for _ in range(FARMS)]
         self._ordinary = defaultdict[str, list[Any]](list)
         for site in ordinary:
-            site.kind, site.is_open = "ordinary", random.random() < 0.9  # type: ignore[attr-defined]
+            site.kind, site.is_open = "ordinary", random.random() < 0.9
             self._ordinary[site.langs[0]].append(site)
         return [*ordinary, *humans, *farms]
 
@@ -192,7 +192,7 @@ class FarmWeb(VersionWeb):
         own = [url for site in self._ordinary[self.lang] for url in site.urls.values()]
         every = [url for of in self._ordinary.values() for site in of for url in site.urls.values()]
         for site in self.sites:
-            kind = getattr(site, "kind", "")
+            kind = site.kind
             if kind == "ordinary":
                 continue
             n = 1 + int(random.lognormvariate(1.2, 1)) if kind == "human" else INLINKS
@@ -212,8 +212,7 @@ class FarmWeb(VersionWeb):
 
     def kind_of(self, url: str) -> str:
         """Return "ordinary", "human" or the kind of a farm."""
-        kind: str = self.sites[self.page[url][0]].kind if url in self.page else ""  # type: ignore[attr-defined]
-        return kind
+        return self.sites[self.page[url][0]].kind if url in self.page else ""
 
     def links(self, url: str) -> tuple[list[str], list[tuple[str, str]]]:
         """Return the links of a page, and its declared versions: language and URL."""

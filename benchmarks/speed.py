@@ -84,7 +84,7 @@ def home_pages(web: proxyweb.Served, number: int, file: Path) -> Path:
 
 
 def crawled(log: Path, cpu: Spent) -> Crawled:
-    """Return what a server's log and the processor time of a crawl tell."""
+    """Return the figures of a crawl, from the server's log and its processor time."""
     with log.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     times = sorted(float(r["time"]) for r in rows)

@@ -15,11 +15,10 @@ import json
 import sys
 from random import Random
 
-from benchmarks.proxyweb import SHARED
+from benchmarks.proxyweb import URLS
 from langfocus.crawler.strategies.versions import Versions
 from langfocus.crawler.url import fingerprint, normalise
 
-URLS = SHARED / "data" / "urls" / "train.tsv.gz"
 MOST = 30_000
 
 

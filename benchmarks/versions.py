@@ -69,7 +69,13 @@ _ATTRIBUTE: Final = re.compile(r"""(href|hreflang|rel)\s*=\s*["']?([^"'>\s]+)"""
 
 
 class Site:
-    """A site: the URL of each page in each of its languages."""
+    """A site: the URL of each page in each of its languages.
+
+    `kind` is one of `benchmarks.farms`; an open site links to others.
+    """
+
+    kind = ""
+    is_open = False
 
     def __init__(self, random: Random, langs: Sequence[str], style: str, size: int) -> None:
         """Name the pages; `_url` decides about their addresses."""
@@ -128,10 +134,10 @@ class RealSite(Site):
             slug = f"{random.choice(words('en'))}-{page}"
             for lang, url in real.items():
                 if page == 0 or random.random() < 0.9:
-                    self.urls[page, lang] = _beside(url, slug) if page else url
+                    self.urls[page, lang] = beside(url, slug) if page else url
 
 
-def _beside(url: str, slug: str) -> str:
+def beside(url: str, slug: str) -> str:
     address, mark, query = url.partition("?")
     head, _, last = address.rpartition("/")
     stem, dot, suffix = last.partition(".")
