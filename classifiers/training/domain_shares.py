@@ -9,7 +9,6 @@ A language without a classifier has few labelled sites, all under its own domain
 says too much of it. The sites in all languages limit that (`limited`).
 """
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -119,11 +118,10 @@ def limited(evidence: Evidence, n_classified: int, sites: Iterable[Site]) -> Evi
         much = nats[at] > _MUCH
         much[:n_classified] = False
         others = np.logaddexp.reduce((base + nats[at])[~much])
-        for column in np.flatnonzero(much):
-            elsewhere = of.total() - of[languages[column]]
-            if elsewhere:
-                odds = (of[languages[column]] + _FITTED) / elsewhere
-                nats[at, column] = min(nats[at, column], others + math.log(odds) - base[column])
+        of_language = np.array([of[code] for code in languages])
+        with np.errstate(divide="ignore"):  # no site in another language: no limit
+            odds = (of_language + _FITTED) / (of.total() - of_language)
+        nats[at, much] = np.minimum(nats[at], others + np.log(odds) - base)[much]
     return replace(evidence, nats=nats)
 
 

@@ -102,6 +102,7 @@ class UrlModel:
 
     def save(self, path: Path) -> None:
         """Write the model file; equal models produce equal bytes."""
+        learned = self.posterior.learned()
         arrayfile.write_arrays(
             path,
             format=np.int64(FORMAT),
@@ -110,11 +111,11 @@ class UrlModel:
             scales=self.scales,
             intercepts=self.intercepts,
             facts=np.array(json.dumps(self.facts, sort_keys=True)),
-            named=np.array(self.named_languages),
-            mixing=self.posterior.mixing,
-            evidence_intercepts=self.posterior.intercepts,
-            clue_keys=self.posterior.keys,
-            clue_nats=self.posterior.nats,
+            named=np.array(learned.languages),
+            mixing=np.ascontiguousarray(learned.mixing),
+            evidence_intercepts=learned.intercepts,
+            clue_keys=learned.keys,
+            clue_nats=np.ascontiguousarray(learned.nats),
         )
 
     @property

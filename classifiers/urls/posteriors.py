@@ -124,6 +124,17 @@ class Evidence:
             further.widened(self.nats, len(more)),
         )
 
+    def learned(self) -> Evidence:
+        """Return the evidence without the languages that `widened` adds."""
+        kept = [
+            at
+            for at, code in enumerate(self.languages)
+            if at < len(self.mixing) or code not in further.FURTHER or self.nats[:, at].any()
+        ]
+        languages = tuple(self.languages[at] for at in kept)
+        columns = self.mixing[:, kept], self.intercepts[kept], self.keys, self.nats[:, kept]
+        return Evidence(languages, *columns)
+
     @cached_property
     def of_urls(self) -> Nats:
         """Return the weights in the layout of the compiled code."""

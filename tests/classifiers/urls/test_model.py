@@ -44,7 +44,7 @@ def small_model() -> UrlModel:
 
 
 def test_the_shipped_model_is_small_and_knows_many_languages(model: UrlModel) -> None:
-    assert SHIPPED.stat().st_size <= 22_000_000
+    assert SHIPPED.stat().st_size <= 21_000_000
     assert len(model.languages) >= 25
     assert {"en", "de", "fr", "es", "it", "ru", "ja", "th"} <= set(model.languages)
     assert "citizenlab_country" not in model.facts["sources"]
