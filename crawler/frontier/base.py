@@ -104,7 +104,7 @@ class Record:
     robots_txt: str | None = None
     words_read: int | None = None  # words of the text that identified the page
     is_copy: int = 0  # 1: relevant but for its text, which is on many domains
-    is_farm: bool = False  # relevant, and its domain offers many languages, as farms do
+    offered: int = 0  # versions of a relevant page in other languages, linked or declared
     in_scope: int = 0  # 1: taken by `-a scope`, whatever its language
     needs_browser: int = 0  # 1: scripts would write its text in a browser; 2: they have, in one
     # Additions to the counters of the run: links not admitted, the parser of the page, ...

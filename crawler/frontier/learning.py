@@ -39,8 +39,11 @@ MOST_TRIED: Final = 16
 MOST_PENALTIES: Final = 256
 """So many URLs of crowded domains may get a penalty before the next fetch besides."""
 
-MOST_FARMS: Final = 10_000
-"""Most domains of farms that are remembered."""
+MOST_VERSIONS: Final = 10
+"""Versions of the mean page of a domain that is no farm; learned (docs/research/focus.md)."""
+
+MOST_DOMAINS: Final = 10_000
+"""Most domains whose versions are remembered, the latest ones."""
 
 _KEPT_SUMS: Final = 16_384
 
@@ -77,7 +80,7 @@ class Scorer(ABC):
     def __init__(self, belief: Belief, rules: FrontierRules) -> None:
         """Score by `belief`, which the subclass changes."""
         self._belief = belief
-        self._farms: dict[str, None] = {}
+        self._offered: dict[str, tuple[int, int]] = {}  # relevant pages of a domain, their versions
         self._doubts_up_to = rules.doubts_up_to
         self._expects_seeds = rules.is_expected_only
 
@@ -131,19 +134,27 @@ class Scorer(ABC):
         if self._expects_seeds and url.depth == 0 and self._doubts_up_to is not None:
             odds = max(odds, least_expected(self._doubts_up_to))
         is_expected = odds > (self._doubts_up_to or 0.0)
-        if self._farms and is_expected and units_of(url.url)[0] in self._farms:
+        if is_expected and self._is_farm(units_of(url.url)[0]):
             penalties = max(penalties, 1)
         return penalized(odds, penalties, self._doubts_up_to)
 
+    def _is_farm(self, domain: str) -> bool:
+        pages, versions = self._offered.get(domain, (0, 0))
+        return versions > MOST_VERSIONS * pages
+
     def note(self, url: str, record: Record) -> None:
-        """Note a page with a label: expected URLs of a farm's domain get a penalty from now on."""
+        """Note a page with a label: expected URLs of a probable farm get a penalty from now on.
+
+        A farm of translated pages is recognised by the number of languages that its pages offer.
+        Some human sites offer as many. Therefore the evidence only changes the order of a crawl.
+        """
+        if not record.is_relevant:
+            return
         domain = units_of(url)[0]
-        if record.is_farm:
-            self._farms[domain] = None
-        elif record.is_relevant:
-            self._farms.pop(domain, None)
-        if len(self._farms) > MOST_FARMS:
-            del self._farms[next(iter(self._farms))]
+        pages, versions = self._offered.pop(domain, (0, 0))
+        self._offered[domain] = pages + 1, versions + record.offered
+        if len(self._offered) > MOST_DOMAINS:
+            del self._offered[next(iter(self._offered))]
 
     def _known(self, urls: Sequence[QueuedUrl]) -> list[Numbers]:
         units = [units_of(url.url) for url in urls]

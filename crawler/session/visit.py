@@ -34,7 +34,6 @@ from langfocus.crawler.politeness.directives import NOARCHIVE
 from langfocus.crawler.politeness.scope import OUT_OF_SCOPE, Scope
 from langfocus.crawler.politeness.traps import sift
 from langfocus.crawler.reading.copied_text import CopiedTexts
-from langfocus.crawler.reading.farms import Farms
 from langfocus.crawler.reading.page import TIMEOUT, UNREAD, Reading, ReadPage
 from langfocus.crawler.sources.revisits import Earlier, visit_of
 from langfocus.crawler.sources.sitemaps import Sitemap, Sitemaps
@@ -123,7 +122,7 @@ class Visitor:
         self._archive = archive
         self._sitemaps = sitemaps
         self._country_of, self._is_blocked, self._earlier = country_of, is_blocked, earlier
-        self._copied_texts, self._farms = CopiedTexts(), Farms()
+        self._copied_texts = CopiedTexts()
         self.embeds = embeds
         self._scope: Scope | None = config.scope
         self._slow = Counter[str]()
@@ -271,6 +270,7 @@ class Visitor:
             self._record(PAGE, download, reading, left_out),
             canonical=self._canonical(lease, reading),
             versions=[url for url in reading.versions if domain_of(host_of(url)) == domain],
+            offered=reading.offered,
             visit=self._visit(lease, download, reading.digest),
         )
         if self._scope is not None and record.is_download:
@@ -280,8 +280,6 @@ class Visitor:
             record = replace(record, is_relevant=False, is_copy=1)
             source = LinkSource(is_relevant=False, depth=lease.depth)
             wanted = self._ordering.links([link.url for link in wanted], source)
-        if record.is_relevant and self._farms.is_farm(domain, reading.offered):
-            record = replace(record, is_farm=True)
         if self._sitemaps is not None and record.is_wanted:
             # Sitemaps come before the links of the page, which may fill the queue of the host.
             wanted = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + wanted

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from langfocus.crawler.errors import StorageError
+from langfocus.crawler.frontier.base import PAGE, Record
 from langfocus.crawler.frontier.evidence_rows import Learner
+from langfocus.crawler.frontier.learning import MOST_DOMAINS, MOST_VERSIONS
+from langfocus.crawler.frontier.links import QueuedUrl
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.run.schema import SCHEMA
 from langfocus.crawler.strategies.focus.belief import Belief
@@ -41,3 +44,22 @@ def test_a_run_keeps_its_weights_under_another_prior() -> None:
         learner = Learner(connection, Prior.shipped(RARE), FrontierRules())
     assert np.array_equal(learner._belief.mean, begun.mean)
     assert np.array_equal(learner._belief.covariance, begun.covariance)
+
+
+def test_a_farm_offers_many_versions_of_its_mean_page() -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(SCHEMA)
+        learner = Learner(connection, Prior.shipped(), FrontierRules())
+
+        def is_farm(domain: str, versions: int, *, is_relevant: bool = True) -> bool:
+            page = f"http://{domain}/"
+            learner.note(page, Record(PAGE, 0.0, 200, True, is_relevant, "de", offered=versions))
+            return learner.score(QueuedUrl(page, 5.0, 1), 5.0) < 5.0
+
+        assert is_farm("many.com", 30)
+        assert not any(is_farm("some.com", MOST_VERSIONS) for _ in range(20))
+        assert not is_farm("other.com", 30, is_relevant=False)
+        assert [is_farm("later.com", n) for n in (0, 0, 30, 30)] == [False, False, False, True]
+        for number in range(MOST_DOMAINS):
+            learner.note(f"http://{number}.com/", Record(PAGE, 0.0, 200, True, True, "de"))
+        assert len(learner._offered) == MOST_DOMAINS

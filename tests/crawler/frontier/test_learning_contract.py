@@ -158,7 +158,7 @@ def test_expected_urls_of_a_farm_come_after_all_others_and_before_doubtful_ones(
     seeds = [link("a.farm.com/", 8.0), link("b.farm.com/", 6.0), link("c.farm.com/", -6.0)]
     frontier.seed([*seeds, link("d.de/", 1.0), link("e.com/", -5.0)], 0.0)
     lease = sent_now(frontier)
-    frontier.admit(lease, replace(page(), is_farm=True), [link("a.farm.com/1", 7.0)], now=0.0)
+    frontier.admit(lease, replace(page(), offered=30), [link("a.farm.com/1", 7.0)], now=0.0)
     found = leases(frontier)
     assert (found[0], {*found[1:3]}) == ("d.de/", {"a.farm.com/1", "b.farm.com/"})
     assert found[3:] == ["e.com/", "c.farm.com/"]
