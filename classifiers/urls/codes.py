@@ -42,7 +42,7 @@ Values = npt.NDArray[np.float32]
 Fact = tuple[int, str, str, float]
 """A clue kind, a text, the language meant, and the least evidence."""
 
-_NAME_NATS: Final = {HOST: 7.5, SEGMENT: 10.0, LOCALE: 6.0, KEYED: 11.0, SUFFIX: 5.0}
+_NAME_NATS: Final = {HOST: 10.0, SEGMENT: 10.0, LOCALE: 6.0, KEYED: 11.0, SUFFIX: 5.0}
 """Least evidence of a name or an old code, by clue kind."""
 _PLACES: Final = frozenset(
     "cree gothic jawa komi kongo latin latina lombard malay mari nauru nias picard prussian rundi"
@@ -77,11 +77,15 @@ _LEAST_SPEAKERS: Final = 5.0
 """Least percentage of speakers for a language to be used in a country's directory (`/us/es/`)."""
 _SHORTENED: Final = "ad id ip mm pc ps tv".split()
 """Codes that also abbreviate a word: identifier, advertisement."""
+_DEPARTMENTS: Final = "cs it".split()
+"""Codes that are departments in hosts: computer science, information technology."""
 _ENGLISH_COUNTRIES: Final = "au gb nz".split()
 WEB_CODES: Final = rows("web-shares.txt")
 """Languages with a share of Web pages."""
 _FREQUENT: Final = 250
 """Pages per million: above, an untied language code is hardly a country code."""
+_IN_HOSTS: Final = 10_000
+"""Pages per million: above, a language code in a host is hardly an abbreviation."""
 _USED_COUNTRIES: Final = rows("used-countries.txt")
 
 
@@ -114,6 +118,7 @@ def _facts() -> Iterator[Fact]:
     known = {code: code for code in PROJECT_CODES}
     plain = {code for code in WEB_CODES if len(code) == 2} - {*_TIED, *WORD_CODES, *_SHORTENED}
     own = {code: code for code in plain if _is_own(code)}
+    often = {code for code in own if int(WEB_CODES[code]) > _IN_HOSTS} - {*_DEPARTMENTS}
     written = {text: long[text] for text in _LONG_CODES}
     countries = {
         text: code
@@ -128,6 +133,7 @@ def _facts() -> Iterator[Fact]:
         (long | known, {KEYED: 9.0}),
         (known, {LOCALE: 6.0}),
         (own | written, {SEGMENT: 8.0}),
+        ({code: code for code in often}, {HOST: _NAME_NATS[HOST]}),
         (countries, {HOST: 7.5, SEGMENT: 8.0}),
         (no_codes, {KEYED: 8.0}),
     ):
