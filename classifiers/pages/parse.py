@@ -92,6 +92,8 @@ class ParsedPage:
     """Of a document that is no HTML: `read`, or why there is no text (`documents.Document`)."""
     is_cut: bool = False
     """True for a document that is damaged, or has more than is read."""
+    tagged: tuple[tuple[str, str], ...] = ()
+    """URLs and language tags of other `a` elements with `hreflang`."""
 
 
 def parse_page(
@@ -116,6 +118,7 @@ def parse_page(
     )
     canonical = _canonical(heads, resolver)
     own = {url.partition("#")[0], canonical} - {None}
+    alternates, tagged = _with_hreflang(raw.elements, kept)
     places = _declaring_places(raw, decoded.utf8, content_language, heads, metas, resolver, own)
     written = ((source, (tag or "").strip()) for source, tag in places)
     return ParsedPage(
@@ -133,11 +136,12 @@ def parse_page(
             *(("license", url) for url in _linked(heads, resolver, "license", _LICENSES)),
         ),
         nofollowed=_nofollowed(raw.elements, kept),
-        alternates=tuple(_alternates(raw.elements, kept)),
+        alternates=alternates,
         feeds=tuple(_linked(heads, resolver, "alternate", _FEEDS)),
         refresh=_refresh(metas, resolver),
         prose=raw.prose,
         needs_browser=raw.needs_browser,
+        tagged=tagged,
     )
 
 
@@ -201,9 +205,12 @@ def _declaring_places(
 
 def _translation(attributes: _Attributes) -> str:
     """Return the language of the translation linked by an element; '' for `x-default`."""
+    return _tag(attributes) if "alternate" in _relations(attributes) else ""
+
+
+def _tag(attributes: _Attributes) -> str:
     tag = (attributes.get("hreflang") or "").strip()
-    is_translation = tag and tag.lower() != "x-default" and "alternate" in _relations(attributes)
-    return tag if is_translation else ""
+    return "" if tag.lower() == "x-default" else tag
 
 
 def _statements(metas: list[_Attributes]) -> Iterator[tuple[str, str]]:
@@ -234,12 +241,19 @@ def _nofollowed(elements: list[Element], kept: Mapping[str, str]) -> frozenset[s
     return frozenset(url for url in urls if url is not None and url not in followed)
 
 
-def _alternates(elements: list[Element], kept: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the translations among the kept links."""
-    for _, attributes in elements:
-        tag = attributes.get("hreflang") and _translation(attributes)
+def _with_hreflang(
+    elements: list[Element], kept: Mapping[str, str]
+) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
+    """Return the translations among the kept links, and the other `a` elements with a language."""
+    alternates, tagged = [], []
+    for name, attributes in elements:
+        tag = "hreflang" in attributes and _tag(attributes)
         if tag and (url := kept.get(attributes.get("href") or "")):
-            yield url, tag
+            if "alternate" in _relations(attributes):
+                alternates.append((url, tag))
+            elif name == "a":
+                tagged.append((url, tag))
+    return tuple(alternates), tuple(tagged)
 
 
 def _linked(

@@ -23,7 +23,13 @@ from langfocus.crawler.reading.copied_text import sketch_of
 from langfocus.crawler.reading.farms import versions_of
 from langfocus.crawler.strategies.links import Link, LinkSource
 from langfocus.crawler.strategies.orderings import Ordering
-from langfocus.crawler.url import is_unwanted_file, is_unwanted_without_documents, normalise
+from langfocus.crawler.url import (
+    domain_of,
+    host_of,
+    is_unwanted_file,
+    is_unwanted_without_documents,
+    normalise,
+)
 
 _AT_ONCE_S = 1
 """Seconds of a refresh up to which browsers forget the page that leads on, as after a redirect."""
@@ -137,7 +143,8 @@ def page_reader(
             left_out["cut_long"] = int(page.is_cut)
             left_out[f"document_{page.document}"] = 1
         declared: dict[bool, list[str]] = {True: [], False: []}
-        for url, tag in page.alternates:
+        near = [each for each in page.tagged if _is_near(each[0], download.url)]
+        for url, tag in (*page.alternates, *near):
             if normal := normalise(url):
                 declared[not targets.isdisjoint(declared_languages(tag))].append(normal)
         in_target, in_others = frozenset(declared[True]), frozenset(declared[False])
@@ -156,6 +163,10 @@ def page_reader(
         return reading._replace(links=ordering.links(wanted, source), left_out=left_out)
 
     return read
+
+
+def _is_near(url: str, page: str) -> bool:
+    return domain_of(host_of(url)) == domain_of(host_of(page))
 
 
 def leads_to(download: Download, page: ParsedPage, label: PageLanguage) -> str | None:

@@ -135,6 +135,7 @@ def test_translations_and_feeds_are_read() -> None:
         "<a rel=alternate hreflang=is href=/is>x</a><a hreflang=sv href=/sv>x</a>"
     )
     assert page.alternates == (("http://example.org/de", "de-AT"), ("http://example.org/is", "is"))
+    assert page.tagged == (("http://example.org/sv", "sv"),)
     assert page.feeds == ("http://example.org/rss",)
     assert "http://example.org/rss" not in page.links
 

@@ -411,6 +411,18 @@ def test_versions_of_a_page_in_the_language_are_left_out() -> None:
     assert len(read(only_others, 1).links) == 3
 
 
+def test_a_link_that_tells_its_language_is_a_version_within_the_domain() -> None:
+    page = Download("http://de.a.com/wiki/Berg", 200, (GERMAN + """
+        <a hreflang=en href=//en.a.com/wiki/Mountain>x</a><a hreflang=en href=//b.com/>x</a>
+        <a hreflang=x-default href=/any>x</a>""").encode(), "text/html")  # fmt: skip
+    read = page_reader(
+        page_method("composite"), make_ordering("focus", "de"), "de", has_one_version=True
+    )
+    found = read(page, 1)
+    assert {link.url for link in found.links} == {"http://b.com/", "http://de.a.com/any"}
+    assert (found.versions, found.offered) == (["http://en.a.com/wiki/Mountain"], 0)
+
+
 def test_a_domain_whose_pages_hold_readers_three_times_is_left_alone(tmp_path: Path) -> None:
     visit = Visit(tmp_path)
     other = Lease(1, "http://b.de/", "b.de", 0.0, 0, 0, 0)
