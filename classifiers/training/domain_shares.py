@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import compress
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from langfocus.classifiers.tables import cldr
 from langfocus.classifiers.tables.country_domains import GENERIC, OTHER, SHARED, WITHOUT_A_DOMAIN
 from langfocus.classifiers.urls import clues
 from langfocus.classifiers.urls.cctld import top_level_domain
-from langfocus.classifiers.urls.posteriors import Evidence, Prior
+from langfocus.classifiers.urls.posteriors import UNLISTED, WEB_SHARES, Evidence, Prior
 
 _EXPECTED: Final = 10.0
 """Weight of the expectation, in sites."""
@@ -46,6 +47,8 @@ _MUCH: Final = 3.0
 """Nats from which the evidence of a domain is limited."""
 _FITTED: Final = 300.0
 """Weight of the fit beside the labelled sites of a domain, in sites."""
+_RARE: Final = 8.0
+"""Pages per million: below, a country with other languages has few sites in the language."""
 
 Shares = npt.NDArray[np.float64]
 
@@ -103,14 +106,17 @@ def limited(evidence: Evidence, n_classified: int, sites: Iterable[Site]) -> Evi
     """Return evidence with what domains say of languages without a classifier limited.
 
     A URL that has a domain and nothing else gets such a language, by the default prior, with at
-    most the language's share of the domain's sites and of the fit's `_FITTED`.
+    most the language's share of the domain's sites and of the fit's `_FITTED`. A language that is
+    rare on the Web has at most half, where others are spoken.
     """
     languages, nats = evidence.languages, evidence.nats.copy()
     base = evidence.intercepts + Prior.evened().log_of(languages)
+    is_rare = np.array([WEB_SHARES.get(code, UNLISTED) < _RARE for code in languages])
+    shared = {top for code in compress(languages, ~is_rare) for top in home_domains(code)}
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for site in set(sites):
         counts[site.top][site.language] += 1
-    for top, of in counts.items():
+    for top in shared.union(counts):
         key = clues.key_of(clues.TOP, top)
         at = int(np.searchsorted(evidence.keys, key))
         if at == len(nats) or evidence.keys[at] != key:
@@ -118,9 +124,11 @@ def limited(evidence: Evidence, n_classified: int, sites: Iterable[Site]) -> Evi
         much = nats[at] > _MUCH
         much[:n_classified] = False
         others = np.logaddexp.reduce((base + nats[at])[~much])
-        of_language = np.array([of[code] for code in languages])
+        of_language = np.array([counts[top][code] for code in languages])
         with np.errstate(divide="ignore"):  # no site in another language: no limit
-            odds = (of_language + _FITTED) / (of.total() - of_language)
+            odds = (of_language + _FITTED) / (counts[top].total() - of_language)
+        if top in shared:
+            odds = np.where(is_rare, np.minimum(odds, 1.0), odds)
         nats[at, much] = np.minimum(nats[at], others + np.log(odds) - base)[much]
     return replace(evidence, nats=nats)
 

@@ -69,24 +69,39 @@ def test_the_top_level_domain_is_read_in_letters(url: str, top: str) -> None:
     assert top_of(url) == top
 
 
+def evidence_of(named: tuple[str, ...], rows: dict[str, list[float]]) -> tuple[Evidence, list[str]]:
+    """Evidence of top-level domains for languages, two with a classifier; the domains in order."""
+    keys = sorted((key_of(TOP, top), top) for top in rows)
+    tops = [top for _, top in keys]
+    evidence = Evidence(
+        named,
+        np.zeros((2, len(named)), np.float32),
+        np.zeros(len(named), np.float32),
+        np.array([key for key, _ in keys], np.uint64),
+        np.array([rows[top] for top in tops], np.float16),
+    )
+    return evidence, tops
+
+
 def test_a_domain_says_of_a_language_without_a_classifier_what_labelled_sites_let_it() -> None:
     named = ("en", "ru", "be")
-    keys = sorted((key_of(TOP, top), top) for top in ("by", "com"))
-    rows = {"by": [0.0, 2.0, 12.0], "com": [0.5, 0.0, 0.9]}
-    fitted = Evidence(
-        named,
-        np.zeros((2, 3), np.float32),
-        np.zeros(3, np.float32),
-        np.array([key for key, _ in keys], np.uint64),
-        np.array([rows[top] for _, top in keys], np.float16),
-    )
+    fitted, tops = evidence_of(named, {"by": [0.0, 2.0, 12.0], "com": [0.5, 0.0, 0.9]})
     russian = [Site(f"a{at}.by", "by", "ru") for at in range(900)]
     sites = [*russian, *russian, Site("b.by", "by", "be"), Site("c.xx", "xx", "ru")]
     found = limited(fitted, 2, [*sites, *ENGLISH])
-    of = dict(zip((top for _, top in keys), found.nats.astype(float), strict=True))
-    assert of["com"].tolist() == fitted.nats[[top for _, top in keys].index("com")].tolist()
+    of = dict(zip(tops, found.nats.astype(float), strict=True))
+    assert of["com"].tolist() == fitted.nats[tops.index("com")].tolist()
     assert of["by"][:2].tolist() == [0.0, 2.0]
     shares = np.exp(of["by"] + Prior.evened().log_of(named))
     assert shares[2] / shares.sum() == pytest.approx(301 / 1201, abs=0.01)
     alone = limited(fitted, 2, [Site("b.by", "by", "be")])
     assert np.array_equal(alone.nats, fitted.nats)
+
+
+def test_a_language_that_is_rare_on_the_web_has_at_most_half_where_others_are_spoken() -> None:
+    named = ("en", "es", "gn", "mn")
+    fitted, tops = evidence_of(named, {"py": [0.0, 2.0, 12.0, 0.0], "mn": [0.0, 0.0, 0.0, 12.0]})
+    of = dict(zip(tops, limited(fitted, 2, []).nats.astype(float), strict=True))
+    shares = np.exp(of["py"] + Prior.evened().log_of(named))
+    assert shares[2] / shares.sum() == pytest.approx(0.5, abs=0.01)
+    assert of["mn"].tolist() == [0.0, 0.0, 0.0, 12.0]
