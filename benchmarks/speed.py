@@ -49,7 +49,7 @@ FLOORS: Final = {
 """The rivals, and how many times as many pages a second the default fetches at least."""
 FAST: Final = ("scrapy", "scrapy-wreq", "scrapy-without-robots")
 SLOW: Final = ("scrapy-langdetect", "crawlee", "trafilatura")
-LEAST_CPU: Final = 4.0 * _SPREAD
+LEAST_CPU: Final = 2.0 * _SPREAD
 """How many times the processor time of the default a rival needs at least for a page."""
 MOST_START_S: Final = 2.0 / _SPREAD
 """The most processor time of the start, without the compilation of kernels."""
