@@ -32,10 +32,11 @@ WORDS = {
     "it": "tempo notizie ricerca giornale scuola comune viaggio città".split(),
 }
 OPTIONS = Options(buckets=1 << 12, min_urls=20, names=300, languages=("de", "fr", "it"))
+pytestmark = pytest.mark.usefixtures("word_lists_and_towns_are_read_once")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _word_lists_and_towns_are_read_once() -> Iterator[None]:
+@pytest.fixture(scope="module")
+def word_lists_and_towns_are_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(examples, "_listed_words", cache(examples._listed_words))
         patch.setattr("langfocus.classifiers.training.urls.towns", cache(examples.towns))

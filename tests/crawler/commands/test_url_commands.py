@@ -26,9 +26,11 @@ from langfocus.crawler.commands.identify import (
     line_batches,
 )
 from langfocus.crawler.options.config import SEED_FOLDER
-from tests.classifiers.training.test_urls import rows, write
+from tests.classifiers.training.test_urls import rows, word_lists_and_towns_are_read_once, write
 from tests.support.commandline import call
 from tests.support.crawls import ROOT
+
+__all__ = ["word_lists_and_towns_are_read_once"]
 
 
 class Done(NamedTuple):
@@ -163,7 +165,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "Options", partial(training.Options, names=300, buckets=4096))
 
 
-@pytest.mark.usefixtures("_small")
+@pytest.mark.usefixtures("_small", "word_lists_and_towns_are_read_once")
 def test_train_writes_a_model_that_identify_uses(
     called: Callable[..., Done], tmp_path: Path
 ) -> None:
