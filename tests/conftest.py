@@ -46,6 +46,9 @@ if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).
     os.environ["TMPDIR"] = str(MEMORY)
 
 
+# Modules and tests live to the end: looking for garbage among them is wasted until all are there.
+gc.disable()
+
 # Without bytecode each process rewrites the assertions of all files: 8 of its first 20 seconds.
 sys.dont_write_bytecode = False
 
@@ -77,6 +80,7 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_collection_finish() -> None:
     """Keep the garbage collector from what lives to the end: 7,600 tests and their modules."""
     gc.freeze()
+    gc.enable()
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
