@@ -74,7 +74,7 @@ FILES = {
     "soft": answer(HTML, page("en", img("never.png"))),
     "a.css": answer(CSS, b"@import 'b.css'; p { background: url(bg.png) }"),
     "b.css": answer(CSS, b"@import url(a.css); @font-face { src: url(font.woff) }"),
-    "bomb.css": answer(CSS, gzip.compress(bytes(60_000_000)), ("Content-Encoding", "gzip")),
+    "bomb.css": answer(CSS, gzip.compress(bytes(60_000_000), 1), ("Content-Encoding", "gzip")),
     "loop1": to("/loop2"),
     "loop2": to("/loop1"),
     "to-private": to("http://10.0.0.1/x.png"),
