@@ -9,6 +9,9 @@ LOCKED = PIP_CONSTRAINT=$(LOCK) PIP_BUILD_CONSTRAINT=$(LOCK)
 INSTALL = $(LOCKED) $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 TOOLS = build/tools/bin
 
+# Without bytecode each process of the tests compiles pytest's plug-ins anew, with their assertions.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-newest test-oldest test-wheel lint docs figures figures-check bench bench-check lock release clean
 
 demo: $(VENV)/.installed
