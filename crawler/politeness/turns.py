@@ -50,6 +50,7 @@ PAUSE_S: Final = 0.5
 """First retry delay for a host with a DNS lookup in progress, in seconds."""
 
 _LONGEST_WAIT_S: Final = 5.0
+_NONE: Final = frozenset[int]()
 
 Value = TypeVar("Value")
 
@@ -129,38 +130,42 @@ class OwnOccupancy:
 class Rests:
     """Exponential back-off of domains and IP addresses that return only errors.
 
-    The back-off starts after `UNANSWERED` consecutive errors and doubles each time. After each
-    back-off a single request probes the place; an answer without an error resets the back-off.
+    The back-off starts after errors for `UNANSWERED` URLs in a row and doubles with each further
+    URL. After each back-off a single request probes the place; an answer without an error resets
+    the back-off. A URL counts once: retries of one that always fails say nothing about others.
     """
 
     def __init__(self, first_s: float) -> None:
         """Start with a first back-off of `first_s` seconds."""
         self._first_s = first_s
-        self._errors: Recent[tuple[int, float]] = Recent()  # in a row, the end of the rest
+        # The URLs that failed in a row, and the end of the rest.
+        self._failed: Recent[tuple[frozenset[int], float]] = Recent()
 
     def wait_s(self, place: str, now: float) -> float:
         """Return the remaining back-off of a place in seconds, 0 without one."""
-        return max(0.0, self._errors.get(place, (0, now))[1] - now)
+        return max(0.0, self._failed.get(place, (_NONE, now))[1] - now)
 
     def is_given_up(self, place: str, now: float) -> bool:
         """Return True during a back-off after the first `WAITED_OUT` ones."""
-        errors, until = self._errors.get(place, (0, now))
-        return errors >= UNANSWERED + WAITED_OUT and now < until
+        failed, until = self._failed.get(place, (_NONE, now))
+        return len(failed) >= UNANSWERED + WAITED_OUT and now < until
 
     def contact(self, place: str, now: float) -> None:
         """Record a request; after a back-off, it is the only request until its answer arrives."""
-        errors, _ = self._errors.get(place, (0, now))
-        if errors >= UNANSWERED:
-            self._errors[place] = errors, now + self._rest_s(errors)
+        failed, _ = self._failed.get(place, (_NONE, now))
+        if len(failed) >= UNANSWERED:
+            self._failed[place] = failed, now + self._rest_s(len(failed))
 
-    def answer(self, place: str, now: float, *, is_error: bool, hold_s: float = 0.0) -> None:
+    def answer(
+        self, place: str, url: str, now: float, *, is_error: bool, hold_s: float = 0.0
+    ) -> None:
         """Note an answer; `hold_s` is the Retry-After of the server in seconds."""
         if not is_error:
-            self._errors.pop(place, None)
+            self._failed.pop(place, None)
             return
-        errors = self._errors.get(place, (0, now))[0] + 1
-        rest_s = max(self._rest_s(errors), min(hold_s, LONGEST_REST_S))
-        self._errors[place] = errors, now + (rest_s if errors >= UNANSWERED else 0.0)
+        failed = self._failed.get(place, (_NONE, now))[0] | {hash(url)}
+        rest_s = max(self._rest_s(len(failed)), min(hold_s, LONGEST_REST_S))
+        self._failed[place] = failed, now + (rest_s if len(failed) >= UNANSWERED else 0.0)
 
     def _rest_s(self, errors: int) -> float:
         return min(self._first_s * 2.0 ** min(errors - UNANSWERED, 20), LONGEST_REST_S)

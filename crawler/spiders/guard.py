@@ -203,7 +203,7 @@ class Guard:
         now, is_error = self._crawl.clock(), is_unreachable(response.status)
         hold_s = (retry_after_s(response, now) or 0.0) if is_error else 0.0
         for place in places:
-            self._rests.answer(place, now, is_error=is_error, hold_s=hold_s)
+            self._rests.answer(place, request.url, now, is_error=is_error, hold_s=hold_s)
         return response
 
     def _take_slot(self, request: Request, address: str | None, *, is_lookup: bool = False) -> None:

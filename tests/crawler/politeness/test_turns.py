@@ -1,6 +1,6 @@
 """Turns of hosts, addresses and lookups, without a network but for Redis."""
 
-from itertools import pairwise
+from itertools import count, pairwise
 from uuid import uuid4
 
 import pytest
@@ -132,12 +132,15 @@ def test_the_pace_of_an_address_holds_for_all_workers_together(redis_server: Red
 # Places that answer with errors alone.
 
 
+NUMBERS = count()
+
+
 def failed(rests: Rests, place: str, now: float, times: int, hold_s: float = 0.0) -> float:
-    """Fail so often in a row, each time as soon as the place may be contacted; return the time."""
+    """Let so many URLs fail in a row, each as soon as it may be requested; return the time."""
     for _ in range(times):
         now += rests.wait_s(place, now)
         rests.contact(place, now)
-        rests.answer(place, now, is_error=True, hold_s=hold_s)
+        rests.answer(place, f"http://{place}/{next(NUMBERS)}", now, is_error=True, hold_s=hold_s)
     return now
 
 
@@ -162,9 +165,21 @@ def test_one_request_is_tried_after_a_rest_and_another_answer_ends_it() -> None:
     assert rests.wait_s("x.de", now) == 0.0
     rests.contact("x.de", now)
     assert rests.wait_s("x.de", now) == 10.0
-    rests.answer("x.de", now + 1, is_error=False)
+    rests.answer("x.de", "http://x.de/", now + 1, is_error=False)
     assert rests.wait_s("x.de", now + 1) == 0.0
     assert rests.wait_s("x.de", failed(rests, "x.de", now, UNANSWERED - 1)) == 0.0
+
+
+def test_a_url_that_always_fails_is_one_error() -> None:
+    rests = Rests(10.0)
+    now = failed(rests, "x.de", 0.0, UNANSWERED - 2)
+    for _ in range(9):
+        rests.answer("x.de", "http://x.de/", now, is_error=True)
+        assert rests.wait_s("x.de", now) == 0.0
+    assert rests.wait_s("x.de", failed(rests, "x.de", now, 1)) == 10.0
+    for later in (now + 10, now + 30):
+        rests.answer("x.de", "http://x.de/", later, is_error=True)
+        assert rests.wait_s("x.de", later) == 10.0
 
 
 def test_retry_after_counts_for_a_place_if_all_of_its_hosts_fail_up_to_an_hour() -> None:
