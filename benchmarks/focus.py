@@ -47,6 +47,7 @@ from langfocus.crawler.report.table import Table
 from langfocus.crawler.session.clock import CrawlClock
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.session.opening import open_crawl
+from langfocus.crawler.session.visit import OTHER_VERSION
 from langfocus.crawler.sources.contract import Unreachable
 from langfocus.crawler.spiders.messages import download_of
 from langfocus.crawler.spiders.web_handler import response_to
@@ -159,6 +160,9 @@ class _Loop:
             return
         if not self._is_allowed(lease.url):
             self._crawl.visitor.refused(lease, "robots")
+            return
+        if self._crawl.frontier.knows_version(lease):
+            self._crawl.visitor.refused(lease, OTHER_VERSION)
             return
         sending = self._crawl.frontier.send(lease, None, now=self._time.now)
         if sending is not Sending.NOW:

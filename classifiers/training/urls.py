@@ -38,6 +38,7 @@ from langfocus.classifiers.training.examples import (
     towns,
     with_word_lists,
 )
+from langfocus.classifiers.training.hosts import with_hosts
 from langfocus.classifiers.training.thresholds import ALONE, Thresholds, calibrate
 from langfocus.classifiers.urls.batch import encode
 from langfocus.classifiers.urls.cctld import top_level_domain
@@ -158,7 +159,7 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> UrlModel:
         weights = weights[: options.buckets] + names @ weights[options.buckets :]
     use_domains(weights, intercepts, languages, thresholds)
     codes, scales = quantised(weights.T)
-    return UrlModel(
+    model = UrlModel(
         languages=languages,
         codes=codes,
         scales=scales,
@@ -169,6 +170,7 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> UrlModel:
         facts=_facts(rows, reliable[:n_chosen], languages, options)
         | {"examples": len(examples.urls), "top_level_domains": thresholds.domains},
     )
+    return with_hosts(model, filter(is_reliable, known))
 
 
 def _posterior(

@@ -1,4 +1,4 @@
-"""Language clues in a URL: top-level domain, codes, names and scripts.
+"""Language clues in a URL: top-level domain, codes, names, scripts, and the host itself.
 
 A clue is a kind and a token, hashed to 64 bits: `de` as a whole path segment is a different clue
 from `de` as a parameter value. This module only extracts clues; :mod:`classifiers.urls.posteriors`
@@ -14,7 +14,14 @@ import numpy.typing as npt
 
 from langfocus.classifiers.compiled import compiled, inlined
 from langfocus.classifiers.urls.batch import ENCODED, MAX_CHARACTERS
-from langfocus.classifiers.urls.letters import LINE_END, Points, host_bounds, is_letter, label_start
+from langfocus.classifiers.urls.letters import (
+    LINE_END,
+    Points,
+    after_www,
+    host_bounds,
+    is_letter,
+    label_start,
+)
 from langfocus.classifiers.urls.ngrams import FACTOR, KIND_FACTOR, WORD_FACTOR, label_key, mixed
 
 TOP: Final = 0
@@ -52,6 +59,8 @@ NAME_BITS: Final = 14
 """Base-2 logarithm of the size of a name filter."""
 MAX_CLUES: Final = 24
 """Clues kept per URL, and words."""
+MAX_HOSTS: Final = 6
+"""Keys kept of a URL's host: of its last two labels, three and so on, and of a directory."""
 MIN_WORD: Final = 3
 MIN_TOKEN: Final = 2
 MAX_TOKEN: Final = 12
@@ -70,7 +79,11 @@ Keys = npt.NDArray[np.uint64]
 Filter = npt.NDArray[np.bool_]
 """True at the upper bits of the keys of the names that are clues within host labels."""
 Rows = npt.NDArray[np.int32]
+Counts = tuple[int, int, int]
+"""Counts of clues, words and hosts."""
 
+_LABEL: Final = 1
+_DIRECTORY: Final = 2
 _BITS_64: Final = (1 << 64) - 1
 _KEPT_TOKENS: Final = 4096
 
@@ -131,8 +144,8 @@ _SIGNS = _signs()
 
 @inlined
 def clue_room() -> Keys:
-    """Return an array for the clues and words of a URL."""
-    return np.empty(2 * MAX_CLUES, np.uint64)
+    """Return an array for the clues, words and hosts of a URL."""
+    return np.empty(2 * MAX_CLUES + MAX_HOSTS, np.uint64)
 
 
 @inlined
@@ -209,6 +222,32 @@ def _add_names(points: Points, host: int, stop: int, names: Filter, found: Keys,
                 if is_name and names[mixed(kind + 1, key) >> _NAME_SHIFT]:
                     count = _add(found, count, kind, key)
         end = start - 1
+    return count
+
+
+@inlined
+def _add_hosts(points: Points, bounds: tuple[int, int, int], end: int, found: Keys) -> int:
+    """Add the keys of the last two labels of a host, of the last three and so on.
+
+    The last key is of the host and the first directory of the path. Returns the count.
+    """
+    host, stop, path = bounds
+    host, at = after_www(points, host, stop), stop
+    key, count, n_labels = np.uint64(0), 0, 0
+    while at > host and n_labels < MAX_HOSTS:
+        start = label_start(points, host, at)
+        key, _ = label_key(points, start, at, MAX_CHARACTERS, mixed(_LABEL, key))
+        if n_labels:
+            found[2 * MAX_CLUES + count] = key
+            count += 1
+        at, n_labels = start - 1, n_labels + 1
+    after = path + 1
+    while after < end and points[after] not in (0x2F, 0x3F, 0x23, LINE_END):
+        after += 1
+    if count and at < host and path < end and points[path] == 0x2F and after > path + 1:
+        key, _ = label_key(points, path + 1, after, MAX_CHARACTERS, mixed(_DIRECTORY, key))
+        found[2 * MAX_CLUES + count] = key
+        count += 1
     return count
 
 
@@ -328,20 +367,21 @@ def _add_path(
 
 
 @inlined
-def clues(points: Points, start: int, names: Filter, found: Keys) -> tuple[int, int, int]:
+def clues(points: Points, start: int, names: Filter, found: Keys) -> tuple[Counts, int]:
     """Write the clues of a URL into a `clue_room`; within host labels those of the filter.
 
-    Keys of words follow from MAX_CLUES on. Returns the counts of clues and of words, and the start
-    of the next URL.
+    Keys of words follow from MAX_CLUES on, keys of hosts from twice MAX_CLUES on. Returns the
+    counts of clues, words and hosts, and the start of the next URL.
     """
     end = min(len(points), start + MAX_CHARACTERS)
     host, stop, path = host_bounds(points, start, end)
+    n_hosts = _add_hosts(points, (host, stop, path), end, found)
     count, n_words = _add_host(points, host, stop, found)
     count = _add_names(points, host, stop, names, found, count)
     for at in range(host, stop):
         count = _add_block(points[at], found, count)
     count, n_words, at = _add_path(points, path, end, found, (count, n_words))
-    return count, n_words, at + 1
+    return (count, n_words, n_hosts), at + 1
 
 
 @inlined
@@ -368,9 +408,9 @@ def find_clues(points: Points, n_urls: int, keys: Keys) -> Rows:
     rows = np.full((n_urls, MAX_CLUES), -1, np.int32)
     start = 0
     for url in range(n_urls):
-        count, _, start = clues(points, start, names, found)
+        counts, start = clues(points, start, names, found)
         known = 0
-        for at in range(count):
+        for at in range(counts[0]):
             row = place_of(keys, found[at])
             if row >= 0:
                 rows[url, known] = row

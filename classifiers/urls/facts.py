@@ -189,14 +189,14 @@ def _facts(points: Points, n_urls: int, asked: _Asked) -> Facts:
     for row in range(n_urls):
         if asked.named >= 0 or asked.classifier >= 0:
             score_row(points, start, asked.weights, room, scores, 0)
-        count, n_words, start = clues(points, start, asked.nats.names, found)
-        for at in range(count):
+        counts, start = clues(points, start, asked.nats.names, found)
+        for at in range(counts[0]):
             _mark(asked.marks, found[at], facts, row)
         if asked.classifier >= 0:
             decision = float(scores[0, asked.classifier])
             facts[row, 1] = max(-MOST_DECISION, min(MOST_DECISION, decision))
         if asked.named >= 0:
-            weigh(asked.nats, asked.base, scores, (found, count, n_words), 0, sums, logits)
+            weigh(asked.nats, asked.base, scores, found, counts, 0, sums, logits)
             facts[row, 0] = _log_odds(logits, asked.named)
         else:
             facts[row, _DOMAIN] = 0.0

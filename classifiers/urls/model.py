@@ -23,7 +23,7 @@ from langfocus.classifiers import arrayfile
 from langfocus.classifiers.errors import LanguageError, ModelError
 from langfocus.classifiers.urls.batch import encode, plain, unaddressed
 from langfocus.classifiers.urls.plugin_models import URL_MODELS, PluginModel
-from langfocus.classifiers.urls.posteriors import Evidence, Prior
+from langfocus.classifiers.urls.posteriors import NO_HOSTS, Evidence, Hosts, Prior
 from langfocus.classifiers.urls.scoring import Weights, best_of, score_many
 from langfocus.classifiers.weights import table_of
 
@@ -35,6 +35,10 @@ _NAMES: Final = (
     "format languages weights scales intercepts facts"
     " named mixing evidence_intercepts clue_keys clue_nats"
 ).split()
+_NO_HOSTS: Final[arrayfile.Arrays] = {
+    f"host_{name}": empty for name, empty in NO_HOSTS._asdict().items()
+}
+"""Arrays that older models lack."""
 _MIN_BITS, _MAX_BITS = 4, 24
 _CHUNK: Final = 1024
 """URLs identified per batch, so that logits stay in the processor cache."""
@@ -94,7 +98,7 @@ class UrlModel:
         Raises ModelError if the file is missing, damaged or of another format.
         """
         path = SHIPPED if path is None else Path(path)
-        arrays = arrayfile.read_arrays(path, *_NAMES)
+        arrays = arrayfile.read_arrays(path, *_NAMES, optional=tuple(_NO_HOSTS))
         try:
             return _checked(arrays, path)
         except (ValueError, TypeError) as error:
@@ -116,6 +120,7 @@ class UrlModel:
             evidence_intercepts=learned.intercepts,
             clue_keys=learned.keys,
             clue_nats=np.ascontiguousarray(learned.nats),
+            **dict(zip(_NO_HOSTS, learned.hosts, strict=True)),
         )
 
     @property
@@ -127,7 +132,8 @@ class UrlModel:
     def version(self) -> str:
         """Return the format and a digest of the weights."""
         digest = hashlib.blake2b(self.codes.tobytes(), digest_size=4)
-        for numbers in (self.scales, self.intercepts, self.posterior.mixing, self.posterior.nats):
+        evidence = self.posterior.mixing, self.posterior.nats, *self.posterior.hosts
+        for numbers in (self.scales, self.intercepts, *evidence):
             digest.update(numbers.tobytes())
         return f"{FORMAT}-{digest.hexdigest()}"
 
@@ -251,6 +257,8 @@ def _checked(arrays: arrayfile.Arrays, path: Path) -> UrlModel:
         tuple(str(code) for code in arrays[name].ravel()) for name in ("languages", "named")
     )
     codes, keys, nats = (arrays[name] for name in ("weights", "clue_keys", "clue_nats"))
+    arrays = _NO_HOSTS | arrays
+    hosts = Hosts(*(arrays[name] for name in _NO_HOSTS))
     bits = codes.shape[-1].bit_length() - 1 if codes.ndim else 0
     shapes: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
         "weights": (np.int8, (len(languages), 1 << min(max(bits, _MIN_BITS), _MAX_BITS))),
@@ -260,6 +268,9 @@ def _checked(arrays: arrayfile.Arrays, path: Path) -> UrlModel:
         "evidence_intercepts": (np.float32, (len(named),)),
         "clue_keys": (np.uint64, (keys.size,)),
         "clue_nats": (np.float16, (keys.size, len(named))),
+        "host_keys": (np.uint32, (hosts.keys.size,)),
+        "host_languages": (np.uint8, (hosts.keys.size,)),
+        "host_nats": (np.float16, (hosts.keys.size,)),
     }
     for name, (kind, shape) in shapes.items():
         array = arrays[name]
@@ -271,7 +282,12 @@ def _checked(arrays: arrayfile.Arrays, path: Path) -> UrlModel:
         raise ValueError("the named languages do not begin with those of the classifiers")
     if not (keys[1:] > keys[:-1]).all():
         raise ValueError("the clues are not sorted")
-    posterior = Evidence(named, arrays["mixing"], arrays["evidence_intercepts"], keys, nats)
+    if not (hosts.keys[1:] >= hosts.keys[:-1]).all() or hosts.keys.max(initial=0) >= 1 << 31:
+        raise ValueError("the hosts are not sorted keys of 31 bits")
+    posterior = Evidence(named, arrays["mixing"], arrays["evidence_intercepts"], keys, nats, hosts)
+    posterior = posterior.widened()
+    if hosts.languages.max(initial=0) >= len(posterior.languages):
+        raise ValueError("a host is in a language that the model cannot name")
     facts = json.loads(str(arrays["facts"]))
     numbers = codes, arrays["scales"], arrays["intercepts"]
-    return UrlModel(languages, *numbers, posterior.widened(), facts)
+    return UrlModel(languages, *numbers, posterior, facts)

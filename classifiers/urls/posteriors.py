@@ -9,9 +9,9 @@ probabilities. Languages without a classifier compete with top-level domains, co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from langfocus.classifiers.urls.clues import key_of
 from langfocus.classifiers.urls.codes import completed, names_in_hosts
 from langfocus.classifiers.urls.letters import Points
 from langfocus.classifiers.urls.scoring import Flags, Nats, logits_of, nats_of
-from langfocus.classifiers.urls.words import words_of
+from langfocus.classifiers.urls.words import table_of, words_of
 from langfocus.classifiers.weights import Floats
 
 WEB_SHARES: Final = {code: int(pages) for code, pages in rows("web-shares.txt").items()}
@@ -97,6 +97,20 @@ class Prior:
         return logs.astype(np.float32)
 
 
+class Hosts(NamedTuple):
+    """Listed registered domains, hosts and directories, each in one language."""
+
+    keys: npt.NDArray[np.uint32]
+    """Hashed to 31 bits, sorted, (n_hosts,)."""
+    languages: npt.NDArray[np.uint8]
+    """Index of each one's language, (n_hosts,)."""
+    nats: npt.NDArray[np.float16]
+    """Evidence for that language, (n_hosts,)."""
+
+
+NO_HOSTS: Final = Hosts(np.empty(0, np.uint32), np.empty(0, np.uint8), np.empty(0, np.float16))
+
+
 @dataclass(frozen=True)
 class Evidence:
     """Learned weights that turn decision values and clues into log-likelihood ratios."""
@@ -112,16 +126,17 @@ class Evidence:
     """Keys of the known clues, sorted, (n_clues,)."""
     nats: npt.NDArray[np.float16]
     """Evidence per clue and language, (n_clues, n_languages)."""
+    hosts: Hosts = NO_HOSTS
 
     def widened(self) -> Evidence:
         """Return the evidence with further languages, if it names more than its classifiers do."""
         more = further.added(self.languages, len(self.mixing))
-        return Evidence(
-            self.languages + more,
-            further.widened(self.mixing, len(more)),
-            further.widened(self.intercepts, len(more), further.INTERCEPT),
-            self.keys,
-            further.widened(self.nats, len(more)),
+        return replace(
+            self,
+            languages=self.languages + more,
+            mixing=further.widened(self.mixing, len(more)),
+            intercepts=further.widened(self.intercepts, len(more), further.INTERCEPT),
+            nats=further.widened(self.nats, len(more)),
         )
 
     def learned(self) -> Evidence:
@@ -133,7 +148,7 @@ class Evidence:
         ]
         languages = tuple(self.languages[at] for at in kept)
         columns = self.mixing[:, kept], self.intercepts[kept], self.keys, self.nats[:, kept]
-        return Evidence(languages, *columns)
+        return Evidence(languages, *columns, self.hosts)
 
     @cached_property
     def of_urls(self) -> Nats:
@@ -142,8 +157,8 @@ class Evidence:
         more = [*within, *further.facts()]
         keys, nats = completed(self.languages, self.keys, self.nats, more)
         names = np.array([key_of(kind, text) for kind, text, *_ in within], np.uint64)
-        words = words_of(self.languages)
-        return nats_of(self.mixing, self.intercepts, keys, nats, names, words)
+        tables = words_of(self.languages), table_of(*self.hosts)
+        return nats_of(self.mixing, self.intercepts, keys, nats, names, *tables)
 
     def base(self, prior: Prior) -> Floats:
         """Return the log-prior plus the evidence of a URL without features, padded with -inf."""

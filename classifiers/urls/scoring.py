@@ -10,9 +10,11 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from langfocus.classifiers.compiled import compiled_for_many, inlined
+from langfocus.classifiers.compiled import compiled, compiled_for_many, inlined
 from langfocus.classifiers.urls.clues import (
     MAX_CLUES,
+    NAME_BITS,
+    Counts,
     Filter,
     Keys,
     clue_room,
@@ -22,12 +24,14 @@ from langfocus.classifiers.urls.clues import (
 )
 from langfocus.classifiers.urls.letters import Points
 from langfocus.classifiers.urls.ngrams import MARK_VALUE, features, make_room
-from langfocus.classifiers.urls.words import Words, weigh_words
+from langfocus.classifiers.urls.words import Table, key_in, place_in, weigh_words
 from langfocus.classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
 
 _LANES: Final = 16
 """Languages are padded to a multiple of this number, so that processors add whole vectors."""
 _NEGLIGIBLE = -16.0
+HOST_KIND: Final = 16
+"""Another kind than those of clues and words."""
 
 Places = npt.NDArray[np.int16]
 Flags = npt.NDArray[np.bool_]
@@ -103,19 +107,20 @@ class Nats(NamedTuple):
     """Nats per clue, (n_clues, m)."""
     names: Filter
     """Filter of the clues within host labels."""
-    words: Words
+    words: Table
+    hosts: Table
 
 
 def nats_of(
-    mixing: Floats, base: Floats, keys: Keys, of_clues: Floats, names: Keys, words: Words
+    mixing: Floats, base: Floats, keys: Keys, of_clues: Floats, names: Keys, *tables: Table
 ) -> Nats:
     """Return padded evidence from unpadded arrays; `mixing` is (n_classifiers, m).
 
-    `names` are the keys that are clues within host labels.
+    `names` are the keys that are clues within host labels; the tables are of words and hosts.
     """
     n_first = 1 + int(np.flatnonzero(mixing.any(axis=0)).max(initial=0))
     mixed = _padded(mixing[:, :n_first])
-    return Nats(mixed, _padded(base, -np.inf), keys, _padded(of_clues), filter_of(names), words)
+    return Nats(mixed, _padded(base, -np.inf), keys, _padded(of_clues), filter_of(names), *tables)
 
 
 def _padded(values: Floats, fill: float = 0.0) -> Floats:
@@ -152,22 +157,23 @@ def weigh(
     nats: Nats,
     base: Floats,
     scores: Floats,
-    found: tuple[Keys, int, int],
+    keys: Keys,
+    counts: Counts,
     row: int,
     sums: Floats,
     logits: Floats,
 ) -> bool:
     """Write a URL's evidence into a row of `logits`; True with a known clue.
 
-    `base` is the prior plus the evidence of a URL without features; `found` are the URL's clues and
-    words, and the counts of both. The same row of `scores` holds the URL's decision values; `sums`
-    is as in `weigh_words`.
+    `base` is the prior plus the evidence of a URL without features; `keys` and `counts` are as
+    `clues` has them. The same row of `scores` holds the URL's decision values; `sums` is as in
+    `weigh_words`. The deepest host that is listed counts.
     """
     for language in range(logits.shape[1]):  # operations on whole arrays take 3 s to compile
         logits[row, language] = base[language]
     _mix(nats.mixing, scores, row, logits)
     is_known = False
-    keys, n_clues, n_words = found
+    n_clues, n_words, n_hosts = counts
     for at in range(n_clues):
         place = place_of(nats.keys, keys[at])
         if place >= 0:
@@ -175,6 +181,11 @@ def weigh(
             for language in range(logits.shape[1]):
                 logits[row, language] += nats.of_clues[place, language]
     weigh_words(nats.words, keys[MAX_CLUES : MAX_CLUES + n_words], sums, row, logits)
+    for at in range(2 * MAX_CLUES + n_hosts - 1, 2 * MAX_CLUES - 1, -1):
+        place = place_in(nats.hosts, key_in(HOST_KIND, keys[at]))
+        if place >= 0:
+            logits[row, nats.hosts.columns[place]] += nats.hosts.nats[place]
+            return True
     return is_known
 
 
@@ -190,9 +201,21 @@ def logits_of(points: Points, scores: Floats, nats: Nats, base: Floats) -> tuple
     keys, sums = clue_room(), np.zeros(len(base), np.float32)
     start = 0
     for url in range(n_urls):
-        count, n_words, start = clues(points, start, nats.names, keys)
-        has_clue[url] = weigh(nats, base, scores, (keys, count, n_words), url, sums, logits)
+        counts, start = clues(points, start, nats.names, keys)
+        has_clue[url] = weigh(nats, base, scores, keys, counts, url, sums, logits)
     return logits, has_clue
+
+
+@compiled
+def hosts_of(points: Points, n_urls: int) -> npt.NDArray[np.uint32]:
+    """Return the key of each URL's host, or of the first directory, (n_urls,); 0 for none."""
+    found, names = clue_room(), np.zeros(1 << NAME_BITS, np.bool_)
+    hosts, start = np.zeros(n_urls, np.uint32), 0
+    for url in range(n_urls):
+        counts, start = clues(points, start, names, found)
+        if counts[2]:
+            hosts[url] = key_in(HOST_KIND, found[2 * MAX_CLUES + counts[2] - 1])
+    return hosts
 
 
 @inlined

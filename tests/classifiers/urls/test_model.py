@@ -15,7 +15,7 @@ from langfocus.classifiers.errors import LanguageError, ModelError
 from langfocus.classifiers.urls import cctld, clues, scoring
 from langfocus.classifiers.urls.batch import encode
 from langfocus.classifiers.urls.model import SHIPPED, UrlModel
-from langfocus.classifiers.urls.posteriors import Evidence, Prior
+from langfocus.classifiers.urls.posteriors import Evidence, Hosts, Prior
 from tests.classifiers.urls.test_ngrams import DIGESTS, features
 
 
@@ -28,6 +28,9 @@ def small_evidence() -> Evidence:
         intercepts=np.array([0, 0, -4], np.float32),
         keys=np.array(sorted(nats), np.uint64),
         nats=np.array([nats[key] for key in sorted(nats)], np.float16),
+        hosts=Hosts(
+            np.array([5, 9], np.uint32), np.array([2, 0], np.uint8), np.array([1.5, 4], np.float16)
+        ),
     )
 
 
@@ -44,7 +47,7 @@ def small_model() -> UrlModel:
 
 
 def test_the_shipped_model_is_small_and_knows_many_languages(model: UrlModel) -> None:
-    assert SHIPPED.stat().st_size <= 21_000_000
+    assert SHIPPED.stat().st_size <= 21_500_000
     assert len(model.languages) >= 25
     assert {"en", "de", "fr", "es", "it", "ru", "ja", "th"} <= set(model.languages)
     assert "citizenlab_country" not in model.facts["sources"]
@@ -93,6 +96,9 @@ def test_saving_and_loading_is_the_identity(tmp_path: Path) -> None:
         assert (getattr(after, name) == getattr(before, name)).all()
     for name in ("mixing", "intercepts", "keys", "nats"):
         assert (getattr(after.posterior, name) == getattr(before.posterior, name)).all()
+    for name in Hosts._fields:
+        of_hosts = after.posterior.hosts, before.posterior.hosts
+        assert np.array_equal(*(getattr(hosts, name) for hosts in of_hosts))
     again = tmp_path / "again.npz"
     after.save(again)
     assert again.read_bytes() == path.read_bytes()
@@ -118,6 +124,11 @@ def test_saving_and_loading_is_the_identity(tmp_path: Path) -> None:
         ({"clue_keys": np.array([9, 1], np.uint64)}, "not sorted"),
         ({"scales": np.array([np.nan, 1], np.float32)}, "not finite"),
         ({"facts": np.array("{")}, "cannot be read"),
+        ({"host_keys": np.array([2, 1], np.uint32)}, "not sorted keys"),
+        ({"host_keys": np.array([1, 1 << 31], np.uint32)}, "not sorted keys"),
+        ({"host_languages": np.array([0], np.uint8)}, r"host_languages: uint8 \(1,\)"),
+        ({"host_languages": np.array([0, 250], np.uint8)}, "cannot name"),
+        ({"host_nats": np.array([0, np.nan], np.float16)}, "not finite"),
     ],
 )
 def test_a_model_that_does_not_fit_is_refused(
@@ -162,7 +173,12 @@ def test_scoring_needs_no_scikit_learn_and_that_of_a_few_urls_no_numba() -> None
 
 
 def test_python_gives_the_numbers_of_the_compiled_code_to_the_bit(model: UrlModel) -> None:
-    urls = [*DIGESTS, *(f"http://{n}.{code}/{code}_{n}" for n, code in enumerate(model.languages))]
+    listed = "https://www.aljazeera.net/news/"
+    urls = [
+        listed,
+        *DIGESTS,
+        *(f"http://{n}.{code}/{code}_{n}" for n, code in enumerate(model.languages)),
+    ]
     points = encode(urls)
 
     def same(function: Any, *arguments: object) -> Any:
