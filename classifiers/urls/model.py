@@ -106,7 +106,8 @@ class UrlModel:
 
     def save(self, path: Path) -> None:
         """Write the model file; equal models produce equal bytes."""
-        learned = self.posterior.learned()
+        evidence = self.posterior
+        width = len(evidence.languages) - evidence.n_added
         arrayfile.write_arrays(
             path,
             format=np.int64(FORMAT),
@@ -115,12 +116,12 @@ class UrlModel:
             scales=self.scales,
             intercepts=self.intercepts,
             facts=np.array(json.dumps(self.facts, sort_keys=True)),
-            named=np.array(learned.languages),
-            mixing=np.ascontiguousarray(learned.mixing),
-            evidence_intercepts=learned.intercepts,
-            clue_keys=learned.keys,
-            clue_nats=np.ascontiguousarray(learned.nats),
-            **dict(zip(_NO_HOSTS, learned.hosts, strict=True)),
+            named=np.array(evidence.languages[:width]),
+            mixing=evidence.mixing[:, :width],
+            evidence_intercepts=evidence.intercepts[:width],
+            clue_keys=evidence.keys,
+            clue_nats=evidence.nats[:, :width],
+            **dict(zip(_NO_HOSTS, evidence.hosts, strict=True)),
         )
 
     @property

@@ -127,6 +127,8 @@ class Evidence:
     nats: npt.NDArray[np.float16]
     """Evidence per clue and language, (n_clues, n_languages)."""
     hosts: Hosts = NO_HOSTS
+    n_added: int = 0
+    """Languages at the end that `widened` added."""
 
     def widened(self) -> Evidence:
         """Return the evidence with further languages, if it names more than its classifiers do."""
@@ -137,18 +139,8 @@ class Evidence:
             mixing=further.widened(self.mixing, len(more)),
             intercepts=further.widened(self.intercepts, len(more), further.INTERCEPT),
             nats=further.widened(self.nats, len(more)),
+            n_added=self.n_added + len(more),
         )
-
-    def learned(self) -> Evidence:
-        """Return the evidence without the languages that `widened` adds."""
-        kept = [
-            at
-            for at, code in enumerate(self.languages)
-            if at < len(self.mixing) or code not in further.FURTHER or self.nats[:, at].any()
-        ]
-        languages = tuple(self.languages[at] for at in kept)
-        columns = self.mixing[:, kept], self.intercepts[kept], self.keys, self.nats[:, kept]
-        return Evidence(languages, *columns, self.hosts)
 
     @cached_property
     def of_urls(self) -> Nats:
