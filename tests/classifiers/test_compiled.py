@@ -9,8 +9,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +42,8 @@ for line in sys.stdin:
         os.environ.update(environment)
         numba.config.reload_config()  # reads the variables
         sys.path.insert(0, environment["PYTHONPATH"])
+        if terminal := environment.get("TERMINAL"):
+            os.dup2(os.open(terminal, os.O_WRONLY | os.O_NOCTTY), 2)
         exec(os.environ["ASK"])
         print(end=" ", flush=True)
         os._exit(0)
@@ -64,12 +64,18 @@ def root(tmp_path: Path) -> Path:
 
 
 COUNT = """
-import sys
 from langfocus.classifiers.made import doubled
-print(flush=True)
-sys.stdin.readline()
-print(doubled(4), sum(doubled.dispatcher.stats.cache_misses.values()))"""
-"""Waits for a line, calls the function, and tells how often it was compiled."""
+gate, opener = os.pipe()
+for _ in range(3):
+    if os.fork() == 0:
+        os.close(opener)
+        os.read(gate, 1)
+        print(doubled(4), sum(doubled.dispatcher.stats.cache_misses.values()), flush=True, end=" ")
+        os._exit(0)
+os.close(opener)
+codes = {os.wait()[1] for _ in range(3)}
+assert codes == {0}"""
+"""Calls the function in three processes once all have started; prints how often each compiled."""
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +96,10 @@ def own(**environment: str) -> dict[str, str]:
 def ask(server: subprocess.Popen[str], root: Path) -> Callable[..., list[str]]:
     """Call the function in a process of its own: the result, and how often the cache was used."""
 
-    def ask(**environment: str) -> list[str]:
+    def ask(program: str = ASK, **environment: str) -> list[str]:
         assert server.stdin
         assert server.stdout
-        whole = own(PYTHONPATH=str(root.parent), ASK=ASK, **environment)
+        whole = own(PYTHONPATH=str(root.parent), ASK=program, **environment)
         print(json.dumps(whole), file=server.stdin, flush=True)
         answer = server.stdout.readline()
         assert answer.endswith("ended 0\n")
@@ -116,21 +122,10 @@ def test_a_change_in_any_compiled_file_compiles_anew_and_no_change_does_not(
     assert ask() == ["12", "1"]
 
 
-def test_of_processes_that_begin_at_once_one_compiles(root: Path) -> None:
-    environment = {"PYTHONPATH": str(root.parent), "NUMBA_CACHE_DIR": str(root / "cache")}
-    command = [sys.executable, "-P", "-c", COUNT]
-    start = partial(subprocess.Popen[str], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    with ExitStack() as stack:
-        running = [stack.enter_context(start(command, env=environment)) for _ in range(3)]
-        for process in running:
-            assert process.stdout
-            process.stdout.readline()
-        for process in running:
-            assert process.stdin
-            process.stdin.write("\n")
-            process.stdin.flush()
-        outputs = [process.communicate()[0].split() for process in running]
-    assert sorted(outputs) == [["8", "0"], ["8", "0"], ["8", "1"]]
+def test_of_processes_that_begin_at_once_one_compiles(ask: Callable[..., list[str]]) -> None:
+    numbers = ask(COUNT)
+    outputs = zip(numbers[::2], numbers[1::2], strict=True)
+    assert sorted(outputs) == [("8", "0"), ("8", "0"), ("8", "1")]
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(
@@ -152,12 +147,10 @@ def test_the_folder_that_the_environment_names_is_used(
     assert list(folder.rglob("*.nbi"))
 
 
-def test_a_person_at_a_terminal_is_told_once_why_to_wait(root: Path) -> None:
+def test_a_person_at_a_terminal_is_told_once_why_to_wait(ask: Callable[..., list[str]]) -> None:
     terminal, stderr = os.openpty()
-    command = [sys.executable, "-P", "-c", ASK]
-    environment = {"PYTHONPATH": str(root.parent), "NUMBA_CACHE_DIR": str(root / "cache")}
-    for _ in range(2):
-        subprocess.run(command, env=environment, stderr=stderr, stdout=subprocess.PIPE, check=True)
+    assert ask(TERMINAL=os.ttyname(stderr)) == ["8"]
+    assert ask(TERMINAL=os.ttyname(stderr)) == ["8", "1"]
     os.close(stderr)
     assert os.read(terminal, 4096).count(b"langfocus: compiling, once") == 1
 

@@ -320,7 +320,7 @@ ENGLISH = Answer(200, HTML, f"<p>{SENTENCES['en'] * 3}</p>".encode())
 LICENSE = b"""<rsl><content url="/"><license><prohibits type="usage">all</prohibits></license>
 </content></rsl>"""
 HUGE = Answer(200, (), RESERVED.body + b" " * 3_000_000)
-BOMB = Answer(200, (("Content-Encoding", "gzip"),), compress(b"[" * 99_000_000, 1))
+PACKED = Answer(200, (("Content-Encoding", "gzip"),))
 SITES = {
     "plain": (RESERVED, GERMAN, 1, OUT),
     "english": (RESERVED, ENGLISH, 1, OUT),
@@ -331,7 +331,7 @@ SITES = {
     "away": (moved("http://plain.de/t.json"), GERMAN, 1, None),
     "inside": (moved("http://127.0.0.1/t.json"), GERMAN, 1, None),
     "huge": (HUGE, GERMAN, 1, None),
-    "bomb": (BOMB, GERMAN, 1, None),
+    "bomb": (PACKED, GERMAN, 1, None),
     "header": (RESERVED, replace(GERMAN, headers=(*HTML, ("TDM-Reservation", "0"))), 1, OUT),
     "closed": (RESERVED, GERMAN, 0, None),
     "licensed": (Answer(404), GERMAN, 1, None),
@@ -347,6 +347,8 @@ def test_hosts_are_asked_for_their_reservations_before_their_first_page(tmp_path
         web.answers["http://www.licensed.de/rsl"] = Answer(200, (), LICENSE)
         for host, (file, page, _, _) in SITES.items():
             web.answers |= {f"http://{host}.de{TDMREP}": file, f"http://{host}.de/": page}
+        bomb = replace(PACKED, body=compress(b"[" * 99_000_000, 1))
+        web.answers[f"http://bomb.de{TDMREP}"] = bomb
         seeds = [f"http://{host}.de/" for host in SITES]
         polite(tmp_path, *seeds, arguments=["host_cap=2"], proxy=server.url, DOWNLOAD_DELAY=0.05)
     asked = Counter(access.url for access in server.log)

@@ -6,6 +6,7 @@ import random
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,7 @@ def test_the_search_for_the_next_record_ends_in_a_file_of_false_ones(tmp_path: P
     assert "the rest is not read" in str(found[-1])
 
 
+@cache
 def written(number: int, *, is_gzip: bool) -> bytes:
     """Return a WARC file as warcio writes it: a warcinfo, then four records for each page."""
     with catch_warnings(action="ignore", category=ResourceWarning):
@@ -159,9 +161,6 @@ def _written(number: int, is_gzip: bool) -> bytes:
     return file.getvalue()
 
 
-_SAMPLES = [written(4, is_gzip=False), written(4, is_gzip=True)]
-
-
 def _answers_of(data: bytes, suffix: str) -> Iterable[ArchivedAnswer | Damage]:
     with tempfile.NamedTemporaryFile(suffix=suffix) as file:
         file.write(data)
@@ -170,11 +169,12 @@ def _answers_of(data: bytes, suffix: str) -> Iterable[ArchivedAnswer | Damage]:
 
 
 @pytest.mark.parametrize("suffix", [".warc", ".warc.gz", ".bin"])
-@pytest.mark.parametrize("sample", _SAMPLES, ids=["plain", "gzip"])
+@pytest.mark.parametrize("is_gzip", [False, True], ids=["plain", "gzip"])
 def test_each_answer_comes_with_its_url_and_other_records_are_skipped(
-    suffix: str, sample: bytes
+    suffix: str, is_gzip: bool
 ) -> None:
-    found = [each for each in _answers_of(sample, suffix) if isinstance(each, ArchivedAnswer)]
+    results = _answers_of(written(4, is_gzip=is_gzip), suffix)
+    found = [each for each in results if isinstance(each, ArchivedAnswer)]
     expected = [(url, b"<p>page %d" % n * 50) for n, url in enumerate(URLS[:4])]
     assert [(each.url, each.answer.body) for each in found] == expected
 
@@ -184,7 +184,7 @@ def test_each_answer_comes_with_its_url_and_other_records_are_skipped(
 def test_no_damage_raises_and_no_page_is_invented(
     chance: random.Random, is_gzip: bool, faults: int
 ) -> None:
-    data = bytearray(_SAMPLES[is_gzip])
+    data = bytearray(written(4, is_gzip=is_gzip))
     for _ in range(faults):
         start = chance.randrange(len(data))
         data[start : start + chance.choice((1, 1, 40))] = chance.randbytes(chance.choice((0, 1, 9)))
