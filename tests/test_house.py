@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -55,6 +56,9 @@ MUST_NOT_KNOW = [
 OF_SCIPY = ("scipy.sparse", "scipy.stats", "scipy.special", "scipy.optimize")
 """What scipy computes with, but for scipy.linalg, which numba loads."""
 
+STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
+"""Nodes that imports can be in."""
+
 IS_OF_A_CRAWL = ("crawler.spiders", "crawler.session", "crawler.frontier")
 
 
@@ -77,18 +81,40 @@ FILES = {
 @cache
 def imports(module: str) -> frozenset[str]:
     """Return the modules that a file imports anywhere, also for its types only."""
-    return frozenset(_imports(ast.parse(FILES[module].read_text(encoding="utf-8"))))
+    return frozenset(name for name, _ in _imports(FILES[module]))
 
 
-def _imports(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (room_name(alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            module = room_name(node.module)
-            submodules = {f"{module}.{alias.name}" for alias in node.names} & FILES.keys()
-            others = len(submodules) < len(node.names)
-            yield from submodules | ({module} if others else set())
+@cache
+def _imports(path: Path) -> frozenset[tuple[str, bool]]:
+    """Return the modules that a file imports, each with True where it is for types only."""
+    found = set()
+    waiting: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text(encoding="utf-8")), False)]
+    while waiting:
+        node, is_typing = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(name, is_typing) for name in _names(node)}
+            continue
+        for each in ast.iter_child_nodes(node):
+            if isinstance(each, STATEMENTS):
+                waiting.append((each, is_typing or (_is_typing(node) and each in node.body)))
+    return frozenset(found)
+
+
+def _is_typing(node: ast.AST) -> TypeGuard[ast.If]:
+    match node:
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            return True
+    return False
+
+
+def _names(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (room_name(alias.name) for alias in node.names)
+    elif node.module:
+        module = room_name(node.module)
+        submodules = {f"{module}.{alias.name}" for alias in node.names} & FILES.keys()
+        others = len(submodules) < len(node.names)
+        yield from submodules | ({module} if others else set())
 
 
 def is_in(module: str, room: str) -> bool:
@@ -124,8 +150,7 @@ def test_nothing_outside_of_the_laboratory_imports_it() -> None:
 def test_no_benchmark_imports_a_test() -> None:
     """What both need is in benchmarks."""
     for path in (ROOT / "benchmarks").rglob("*.py"):
-        names = _imports(ast.parse(path.read_text(encoding="utf-8")))
-        assert not [name for name in names if is_in(name, "tests")], path
+        assert not [name for name, _ in _imports(path) if is_in(name, "tests")], path
 
 
 def file_of(module: str) -> str:
@@ -162,11 +187,7 @@ MOST_FLOORS = 14
 @cache
 def floor(module: str) -> int:
     """Return how many files the longest chain of imports has that begins with a file."""
-    tree = ast.parse(FILES[module].read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            node.body = [ast.Pass()]
-    names = frozenset(_imports(tree)) - {module}
+    names = {name for name, is_typing in _imports(FILES[module]) if not is_typing} - {module}
     return 1 + max((floor(name) for name in names if name in FILES), default=0)
 
 

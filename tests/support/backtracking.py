@@ -199,17 +199,18 @@ class _Automaton:
                     return [self.signs[at] for at in word]
         return None
 
-    def _steps(self) -> NDArray[np.int32]:
+    def _steps(self) -> NDArray[np.float32]:
         """Return the numbers of ways from state to state by the character before and the next."""
         kinds, states = len(self._all), len(self._reads)
-        steps = np.zeros((kinds, kinds, states, states), np.int32)
+        # Small whole numbers; numpy multiplies matrices of integers without BLAS.
+        steps = np.zeros((kinds, kinds, states, states), np.float32)
         for state, following, behind, ahead in self._edges:
             before = self._reads[state] & behind
             read = self._reads[following] & ahead
             steps[before[:, None] & read[None, :], state, following] += 1
         return steps
 
-    def _is_slow(self, ways: NDArray[np.int32], open_: Mask) -> bool:
+    def _is_slow(self, ways: NDArray[np.float32], open_: Mask) -> bool:
         loops = np.diagonal(ways) > 0
         if ((np.diagonal(ways) > 1) & open_).any():
             return True
