@@ -27,14 +27,8 @@ SHELL = Loaded(200, [("Content-Type", "text/html")], b"<div id=root></div>")
 
 @pytest.fixture(autouse=True)
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, seconds in {
-        "QUIET_S": 0.01,
-        "_STEP_S": 0.01,
-        "_CONNECT_S": 0.5,
-        "_ANSWER_S": 5,
-        "_RETURN_S": 0.05,
-    }.items():
-        monkeypatch.setattr(module, name, seconds)
+    for name in ("QUIET_S", "_STEP_S"):
+        monkeypatch.setattr(module, name, 0.01)
 
 
 async def load(asked: Asked) -> Loaded | None:
@@ -42,13 +36,17 @@ async def load(asked: Asked) -> Loaded | None:
     return Loaded(200, [], f"<p>{asked.url}".encode())
 
 
-def rendered(url: str, timeout_s: float = 30.0, also: Callable[[], None] = lambda: None) -> Dom:
+def rendered(url: str, timeout_s: float = 30.0, stands: Callable[[], int] = lambda: 0) -> Dom:
+    """Render a page; the clock does not move while it `stands`."""
+
     async def render() -> Dom:
         browser = Browser(url, tabs=1, timeout_s=timeout_s)
+        loop = asyncio.get_running_loop()
+        now, start = loop.time, loop.time()
         try:
-            dom = await browser.render(URL, SHELL, load)
-            also()
-            return dom
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(loop, "time", lambda: start if stands() else now())
+                return await browser.render(URL, SHELL, load)
         finally:
             await browser.close()
 
@@ -64,7 +62,7 @@ def test_a_page_has_the_text_that_its_scripts_wrote_and_its_own_base() -> None:
 
 def test_a_page_that_never_ends_is_taken_as_it_is() -> None:
     with fake_browser(hangs=1) as browser:
-        assert "app.js" in rendered(browser.url, timeout_s=0.2).html
+        assert "app.js" in rendered(browser.url, 0.1, stands=lambda: browser.hangs).html
 
 
 def test_a_page_whose_browser_dies_is_not_rendered() -> None:
@@ -88,7 +86,11 @@ def test_a_browser_that_answers_no_command_is_slow(monkeypatch: pytest.MonkeyPat
         rendered(browser.url)
 
 
-def test_a_browser_that_is_gone_is_asked_again_from_time_to_time() -> None:
+def test_a_browser_that_is_gone_is_asked_again_from_time_to_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_CONNECT_S", 0.5)
+    monkeypatch.setattr(module, "_RETURN_S", 0.05)
     port = free_port()
 
     async def render() -> list[str]:
@@ -105,9 +107,9 @@ def test_a_browser_that_is_gone_is_asked_again_from_time_to_time() -> None:
 
 
 def test_no_page_stays_open() -> None:
-    with fake_browser() as browser:
+    with fake_browser(hangs=1) as browser:
+        rendered(browser.url, 0.1, stands=lambda: browser.hangs)
         rendered(browser.url)
-        rendered(browser.url, timeout_s=0.1)
         until_closed(browser)
 
 
