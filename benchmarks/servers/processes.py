@@ -1,10 +1,10 @@
 """Commands of the project as separate processes, started in hundredths of a second.
 
 A command started in a terminal imports Scrapy, numba and other packages for two seconds before it
-does anything. Here `benchmarks.servers.warmstart` imports the packages once for all tests of a
-pytest process, and each command is a fork with its own environment, folder, output, signals and
-exit code. Variables that Python and numba read at the start come from the tests, and all commands
-of a pytest process share one seed of `hash`: a test of these variables starts Python itself.
+does anything. Here `benchmarks.servers.warmstart` imports the packages once for a process and all
+that it starts, and each command is a fork with its own environment, folder, output, signals and
+exit code. Variables that Python and numba read at the start come from the process, and all commands
+share one seed of `hash`: a test of these variables starts Python itself.
 """
 
 import atexit
@@ -19,7 +19,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -30,6 +29,7 @@ __all__ = ["ROOT", "children"]
 HANG_S = 300.0
 """Seconds after which a command counts as hanging: far more than any takes on a busy machine."""
 POLL_S = 0.01
+_ADDRESS = "WARMSTART_SOCKET"
 LARGEST = 10_000_000
 Done = subprocess.CompletedProcess[str]
 
@@ -113,11 +113,12 @@ def started(
         request = {"arguments": arguments, "folder": str(folder), "environment": dict(environment)}
         streams = [given, output, output if has_one_output else errors]
         try:
-            socket.send_fds(
-                _template(),
-                [json.dumps(request).encode() + b"\n"],
-                [*(stream.fileno() for stream in streams), writer],
-            )
+            with _template() as template:
+                socket.send_fds(
+                    template,
+                    [json.dumps(request).encode() + b"\n"],
+                    [*(stream.fileno() for stream in streams), writer],
+                )
         finally:
             os.close(writer)
         process = Forked(arguments, reader, (output, errors))
@@ -159,17 +160,32 @@ def wait_until(is_so: Callable[[], bool], *processes: Forked) -> None:
         time.sleep(POLL_S)
 
 
-@cache
 def _template() -> socket.socket:
-    """Return the socket of the forking process; the forking process ends with this process."""
-    here, there = socket.socketpair()
-    command = [sys.executable, "-m", "benchmarks.servers.warmstart"]
-    template = subprocess.Popen(command, cwd=ROOT, stdin=there.fileno(), stdout=subprocess.DEVNULL)
-    there.close()
+    """Return a connection to the forking process."""
+    if _ADDRESS not in os.environ:
+        start_template()
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(os.environ[_ADDRESS])
+    return connection
+
+
+def start_template() -> None:
+    """Start the forking process for this process, with which it ends, and for its children."""
+    folder = tempfile.TemporaryDirectory(prefix="warm")
+    address = os.environ[_ADDRESS] = f"{folder.name}/socket"
+    with socket.socket(socket.AF_UNIX) as requests:
+        requests.bind(address)
+        requests.listen()
+        template = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.servers.warmstart", str(requests.fileno())],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[requests.fileno()],
+        )
 
     def end() -> None:
-        here.close()
-        template.wait()
+        template.communicate()
+        folder.cleanup()
 
     atexit.register(end)
-    return here

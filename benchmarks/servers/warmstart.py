@@ -1,9 +1,10 @@
 """Waits with all imports done, and starts each command as a fork of itself.
 
-`benchmarks.servers.processes` starts it as `python -m benchmarks.servers.warmstart`, with a socket
-as its standard input. A request is a line of JSON and four file descriptors: the standard input,
-output and error of the command, and a pipe. Into the pipe go the process id of the command and,
-at its end, its return code, a line each. The process ends when the socket is closed.
+`benchmarks.servers.processes` starts it as `python -m benchmarks.servers.warmstart DESCRIPTOR`:
+that of a listening socket. A request is a connection with a line of JSON and four file descriptors:
+the standard input, output and error of the command, and a pipe. Into the pipe go the process id of
+the command and, at its end, its return code, a line each. The process ends at the end of its
+standard input.
 """
 
 import asyncio
@@ -12,11 +13,11 @@ import gc
 import json
 import os
 import runpy
+import select
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 from warnings import catch_warnings
@@ -57,13 +58,8 @@ def warm_up() -> None:
             list(walk_modules_iter(package))
     loaded()
     page = Download("http://a.de/", 200, body=SENTENCES["fr"].encode("latin-1") * 5)
-    steps: list[Callable[[], object]] = [
-        lambda: prepare(Config("de", web="sample")).read(page, 1),
-        lambda: facts_of(None, "de")[0](["http://a.de/b"] * 200),
-    ]
-    # Each compiles for ten seconds where nothing is compiled: two processes begin with one each.
-    for step in steps[:: 1 if os.getpid() % 2 else -1]:
-        step()
+    prepare(Config("de", web="sample")).read(page, 1)
+    facts_of(None, "de")[0](["http://a.de/b"] * 200)
     belief = Belief(Prior.shipped())
     belief.learn((), is_relevant=True)
     belief.scores([()])
@@ -80,19 +76,19 @@ def main() -> None:
     # A keeper that has ended leaves nothing behind, and Ctrl-C is for the commands.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    requests = socket.socket(fileno=os.dup(0))
-    while True:
-        data, descriptors, _, _ = socket.recv_fds(requests, CHUNK, 4)
-        if not data:
-            os._exit(0)
-        while not data.endswith(b"\n"):
-            data += requests.recv(CHUNK)
+    requests = socket.socket(fileno=int(sys.argv[1]))
+    while 0 not in select.select([0, requests.fileno()], [], [])[0]:
+        with requests.accept()[0] as connection:
+            data, descriptors, _, _ = socket.recv_fds(connection, CHUNK, 4)
+            while not data.endswith(b"\n"):
+                data += connection.recv(CHUNK)
         if os.fork() == 0:
             requests.close()
             _keep(json.loads(data), descriptors)
             return
         for descriptor in descriptors:
             os.close(descriptor)
+    os._exit(0)
 
 
 def _keep(request: dict[str, Any], descriptors: list[int]) -> None:
