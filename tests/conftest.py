@@ -18,7 +18,6 @@ import pytest
 import scrapy.core.downloader.handlers.http11  # noqa: F401  # 0.1 s; 1.3 s after other packages
 from hypothesis import HealthCheck, settings
 
-from benchmarks.servers import processes
 from tests.support.dropped import close_all
 from tests.support.redisserver import own_server, redis_server
 
@@ -69,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Start what forks the commands of all tests once, before the processes that run the tests."""
     is_first = "PYTEST_XDIST_WORKER" not in os.environ and config.getoption("numprocesses", None)
     if is_first and config.args == config.getini("testpaths"):
-        processes.start_template()
+        import_module("benchmarks.servers.processes").start_template()
 
 
 @pytest.hookimpl(tryfirst=True)
