@@ -62,6 +62,11 @@ class Lease:
     is_beyond_cap: bool = False  # its domain is full now: the caller settles it so
     is_respelled: bool = False  # its server redirected to this spelling of the same page
 
+    @property
+    def is_deferred(self) -> bool:
+        """True after two failures: other URLs were fetched first (`Frontier.retry`)."""
+        return self.retries >= 2
+
 
 class Visit(NamedTuple):
     """The state of a page that a later run compares with."""
@@ -248,6 +253,7 @@ class Frontier(RobotsStore, Protocol):
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Queue a leased URL for another fetch; its host rests until `not_before`.
 
+        From the second failure on the URL has a penalty, so that others are fetched first.
         `url` is another spelling of the same page, the target of a redirect: it is fetched in the
         same slot, and a redirect is counted instead of a retry. Allow it once
         (`Lease.is_respelled`). Raises `KnownUrlError`, without ending the lease, if the spelling is

@@ -105,6 +105,10 @@ class Held:
         self.score = with_penalties(before, penalties, doubts_up_to)
         self.is_penalized = penalties > penalties_of(before, doubts_up_to)
 
+    def score_after_failure(self, doubts_up_to: float | None) -> float:
+        """Return the score for the queue after a failure; the second failure adds a penalty."""
+        return with_penalties(self.url.score, min(self.lease.retries, 1), doubts_up_to)
+
 
 _ONE_LINK: Final = tuple(Links(*(int(at == place) for at in range(4))) for place in range(4))
 

@@ -145,6 +145,8 @@ class SqliteFrontier:
                 counts["retried"] += 1
                 if not held.is_sent_now:
                     self._storage.count_try(held.url.id)
+                score = held.score_after_failure(self._rules.doubts_up_to)
+                self._storage.set_scores([(score, held.url.id)])
             else:
                 counts["respelled"] += 1
                 unit = self._rules.unit_of(url)

@@ -242,6 +242,7 @@ class RedisFrontier(SharedFrontier):
         self.script.now = now
         held = self.held_as(lease)
         spelling: dict[str, Any] = {"url": url or "", "is_sent": int(held.is_sent_now)}
+        spelling["tier"] = repr(0.0 - held.score_after_failure(self._rules.doubts_up_to))
         if url is not None:
             spelling["new"] = str(fingerprint(url))
             spelling["directory"] = self._rules.unit_of(url) or ""

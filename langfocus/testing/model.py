@@ -38,6 +38,7 @@ class Known:
     is_sent: bool = False
     is_sent_now: bool = False
     tries: int = 0
+    tries_before: int = 0  # at its lease
     penalties: int = 0
     address: str | None = None
 
@@ -247,7 +248,8 @@ class ObviousFrontier:
 
     def lease(self, url: str) -> None:
         """Follow another frontier's draw."""
-        self.find(url).is_leased = True
+        page = self.find(url)
+        page.is_leased, page.tries_before = True, page.tries
 
     def find(self, url: str) -> Known:
         return next(k for k in self.known if k.link.url == url)
@@ -343,6 +345,9 @@ class ObviousFrontier:
 
     def retry(self, url: str, not_before: float, now: float) -> None:
         page = self.find(url)
+        if page.tries_before and not page.penalties:
+            score = penalized(page.link.score, 1, self.doubts_up_to)
+            page.link, page.penalties = replace(page.link, score=score), 1
         page.tries += not page.is_sent_now
         self._end_lease(url)
         self.ready_from[page.host] = max(not_before, now + self.delay_s)

@@ -158,7 +158,8 @@ function commands.retry()
   local host, fp = arguments.host, arguments.fingerprint
   local row = row_of(fp)
   if arguments.url == '' then
-    row[TRIES] = row[TRIES] + 1 - arguments.is_sent
+    row[TRIES], row[TIER] = row[TRIES] + 1 - arguments.is_sent, arguments.tier
+    redis_call('ZADD', P .. 'queue:' .. host, arguments.tier, order .. fp)
     count('retried', 1)
   elseif respell(host, fp) then
     fp, row[DIRECTORY] = arguments.new, arguments.directory
