@@ -5,7 +5,7 @@ A request that must wait holds no connection: the caller gets the delay after wh
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from typing import Final, Protocol, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from langfocus.crawler.url import domain_of, zone_of
 
@@ -46,11 +46,13 @@ WAITED_OUT: Final = 4
 """Most back-offs of a domain or an IP address during which URLs wait; later back-offs reject URLs.
 """
 
+PATIENCE: Final = 90
+"""First back-offs for which a place that answered before may fail without a rejected URL."""
+
 PAUSE_S: Final = 0.5
 """First retry delay for a host with a DNS lookup in progress, in seconds."""
 
 _LONGEST_WAIT_S: Final = 5.0
-_NONE: Final = frozenset[int]()
 
 Value = TypeVar("Value")
 
@@ -127,48 +129,82 @@ class OwnOccupancy:
             del self._inside[place]
 
 
+class _Errors(NamedTuple):
+    """The errors of a place since its last answer without an error."""
+
+    urls: frozenset[int] = frozenset()  # hashes of the URLs that count
+    since: float = 0.0
+    noted_at: float = 0.0  # the last one
+    rests_until: float = 0.0
+    is_last: bool = False  # URLs do not wait for the end of this back-off
+
+
+_NO_ERRORS: Final = _Errors()
+
+
 class Rests:
     """Exponential back-off of domains and IP addresses that return only errors.
 
     The back-off starts after errors for `UNANSWERED` URLs in a row and doubles with each further
     URL. After each back-off a single request probes the place; an answer without an error resets
     the back-off. A URL counts once: retries of one that always fails say nothing about others.
+
+    A place that answered a page before may be back soon: its URLs wait for `PATIENCE` first
+    back-offs, and it is probed at least every `2 ** WAITED_OUT`. Requests in progress at the start
+    of its back-off are one event, so their errors do not prolong the back-off.
     """
 
     def __init__(self, first_s: float) -> None:
         """Start with a first back-off of `first_s` seconds."""
         self._first_s = first_s
-        # The URLs that failed in a row, and the end of the rest.
-        self._failed: Recent[tuple[frozenset[int], float]] = Recent()
+        self._errors: Recent[_Errors] = Recent()
+        self._answered: Recent[None] = Recent()
 
     def wait_s(self, place: str, now: float) -> float:
         """Return the remaining back-off of a place in seconds, 0 without one."""
-        return max(0.0, self._failed.get(place, (_NONE, now))[1] - now)
+        return max(0.0, self._errors.get(place, _NO_ERRORS).rests_until - now)
 
     def is_given_up(self, place: str, now: float) -> bool:
-        """Return True during a back-off after the first `WAITED_OUT` ones."""
-        failed, until = self._failed.get(place, (_NONE, now))
-        return len(failed) >= UNANSWERED + WAITED_OUT and now < until
+        """Return True during a back-off for whose end no URL waits."""
+        errors = self._errors.get(place, _NO_ERRORS)
+        return errors.is_last and now < errors.rests_until
+
+    def has_answered(self, place: str) -> bool:
+        """Return True if a place answered a page before."""
+        return place in self._answered
 
     def contact(self, place: str, now: float) -> None:
         """Record a request; after a back-off, it is the only request until its answer arrives."""
-        failed, _ = self._failed.get(place, (_NONE, now))
-        if len(failed) >= UNANSWERED:
-            self._failed[place] = failed, now + self._rest_s(len(failed))
+        if place in self._errors:
+            self._rest(place, self._errors[place], now)
 
-    def answer(
-        self, place: str, url: str, now: float, *, is_error: bool, hold_s: float = 0.0
+    def succeed(self, place: str, *, is_page: bool) -> None:
+        """Note an answer without an error, for a page or a site file."""
+        self._errors.pop(place, None)
+        if is_page:
+            self._answered[place] = None
+
+    def fail(
+        self, place: str, url: str, now: float, *, began_at: float, hold_s: float = 0.0
     ) -> None:
-        """Note an answer; `hold_s` is the Retry-After of the server in seconds."""
-        if not is_error:
-            self._failed.pop(place, None)
-            return
-        failed = self._failed.get(place, (_NONE, now))[0] | {hash(url)}
-        rest_s = max(self._rest_s(len(failed)), min(hold_s, LONGEST_REST_S))
-        self._failed[place] = failed, now + (rest_s if len(failed) >= UNANSWERED else 0.0)
+        """Note an error; `hold_s` is the Retry-After of the server in seconds."""
+        errors = self._errors.get(place, _Errors(since=now))
+        urls, has_answered = errors.urls, place in self._answered
+        if began_at >= errors.noted_at or not has_answered or len(urls) < UNANSWERED:
+            urls |= {hash(url)}
+        is_last = len(urls) >= UNANSWERED + WAITED_OUT
+        if has_answered:
+            is_last = now >= errors.since + PATIENCE * self._first_s
+        errors = errors._replace(urls=urls, noted_at=now, is_last=is_last)
+        self._rest(place, errors, now, min(hold_s, LONGEST_REST_S))
 
-    def _rest_s(self, errors: int) -> float:
-        return min(self._first_s * 2.0 ** min(errors - UNANSWERED, 20), LONGEST_REST_S)
+    def _rest(self, place: str, errors: _Errors, now: float, hold_s: float = 0.0) -> None:
+        doublings = len(errors.urls) - UNANSWERED
+        if doublings >= 0:
+            most = WAITED_OUT if place in self._answered and not errors.is_last else 20
+            rest_s = min(self._first_s * 2.0 ** min(doublings, most), LONGEST_REST_S)
+            errors = errors._replace(rests_until=now + max(rest_s, hold_s))
+        self._errors[place] = errors
 
 
 class HostTurns:

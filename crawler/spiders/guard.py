@@ -9,6 +9,7 @@ The robots.txt request, which takes no slot, picks a host's address: the first o
 connection. Pages use the same address, even if a later lookup lists another address first.
 """
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Final, cast
 
@@ -37,7 +38,7 @@ from langfocus.crawler.politeness.turns import STEP_S, HostTurns, Line, Recent, 
 from langfocus.crawler.session.crawl import Crawl
 from langfocus.crawler.spiders import other_handlers
 from langfocus.crawler.spiders.concurrency import handler_of, intercept
-from langfocus.crawler.spiders.faults import local_fault
+from langfocus.crawler.spiders.faults import explain, local_fault
 from langfocus.crawler.spiders.fetch import Send, begin_fetch, fetch_of, is_file
 from langfocus.crawler.spiders.live_handler import PinnedDownloadHandler
 from langfocus.crawler.spiders.messages import retry_after_s, sent
@@ -184,8 +185,9 @@ class Guard:
         rest after errors. Raises `LocalFaultError` if this machine could not connect.
         """
         self._take_slot(request, address or None)
+        began_at = self._crawl.clock()
         for place in places:
-            self._rests.contact(place, self._crawl.clock())
+            self._rests.contact(place, began_at)
         await self._crawl.contacts.until_written()
         if self._signer is not None:  # anew for each try, whose request may be a redirected one
             request.headers.update(self._signer.fields(request.url))
@@ -193,18 +195,31 @@ class Guard:
             with connecting_to(urlparse_cached(request).hostname or "", address):
                 response = await self._sends[urlparse_cached(request).scheme](request)
         except Exception as error:
-            lacking = local_fault(error)
-            if not lacking:
-                raise
-            raise LocalFaultError(lacking) from error
+            if lacking := local_fault(error):
+                raise LocalFaultError(lacking) from error
+            if not explain(error)[1]:
+                self._failed(request, filter(self._rests.has_answered, places), began_at)
+            raise
         fetch = fetch_of(request)
         if fetch is not None and fetch.heads is not None and self._crawl.config.keeps_warc:
             fetch.exchange = sent(request, response, fetch.heads, fetch.began_at)
-        now, is_error = self._crawl.clock(), is_unreachable(response.status)
-        hold_s = (retry_after_s(response, now) or 0.0) if is_error else 0.0
+        if is_unreachable(response.status):
+            hold_s = retry_after_s(response, self._crawl.clock()) or 0.0
+            self._failed(request, places, began_at, hold_s)
+            return response
         for place in places:
-            self._rests.answer(place, request.url, now, is_error=is_error, hold_s=hold_s)
+            self._rests.succeed(place, is_page=not is_file(request))
         return response
+
+    def _failed(
+        self, request: Request, places: Iterable[str], began_at: float, hold_s: float = 0.0
+    ) -> None:
+        """Note an error of some places, unless it is that of a URL after which others came."""
+        fetch = fetch_of(request)
+        if fetch is None or not fetch.lease.is_deferred:
+            for place in places:
+                now = self._crawl.clock()
+                self._rests.fail(place, request.url, now, began_at=began_at, hold_s=hold_s)
 
     def _take_slot(self, request: Request, address: str | None, *, is_lookup: bool = False) -> None:
         fetch = fetch_of(request)

@@ -12,6 +12,7 @@ from langfocus.crawler.politeness.turns import (
     LONGEST_REST_S,
     LOOKUP_S,
     PACE_S,
+    PATIENCE,
     PER_DOMAIN,
     SILENT_S,
     SLOW_S,
@@ -140,7 +141,8 @@ def failed(rests: Rests, place: str, now: float, times: int, hold_s: float = 0.0
     for _ in range(times):
         now += rests.wait_s(place, now)
         rests.contact(place, now)
-        rests.answer(place, f"http://{place}/{next(NUMBERS)}", now, is_error=True, hold_s=hold_s)
+        url = f"http://{place}/{next(NUMBERS)}"
+        rests.fail(place, url, now, began_at=now, hold_s=hold_s)
     return now
 
 
@@ -165,7 +167,7 @@ def test_one_request_is_tried_after_a_rest_and_another_answer_ends_it() -> None:
     assert rests.wait_s("x.de", now) == 0.0
     rests.contact("x.de", now)
     assert rests.wait_s("x.de", now) == 10.0
-    rests.answer("x.de", "http://x.de/", now + 1, is_error=False)
+    rests.succeed("x.de", is_page=False)
     assert rests.wait_s("x.de", now + 1) == 0.0
     assert rests.wait_s("x.de", failed(rests, "x.de", now, UNANSWERED - 1)) == 0.0
 
@@ -174,11 +176,11 @@ def test_a_url_that_always_fails_is_one_error() -> None:
     rests = Rests(10.0)
     now = failed(rests, "x.de", 0.0, UNANSWERED - 2)
     for _ in range(9):
-        rests.answer("x.de", "http://x.de/", now, is_error=True)
+        rests.fail("x.de", "http://x.de/", now, began_at=now)
         assert rests.wait_s("x.de", now) == 0.0
     assert rests.wait_s("x.de", failed(rests, "x.de", now, 1)) == 10.0
     for later in (now + 10, now + 30):
-        rests.answer("x.de", "http://x.de/", later, is_error=True)
+        rests.fail("x.de", "http://x.de/", later, began_at=later)
         assert rests.wait_s("x.de", later) == 10.0
 
 
@@ -188,6 +190,22 @@ def test_retry_after_counts_for_a_place_if_all_of_its_hosts_fail_up_to_an_hour()
     assert rests.wait_s("x.de", now) == 0.0
     assert rests.wait_s("x.de", failed(rests, "x.de", now, 1, hold_s=120.0)) == 120.0
     assert rests.wait_s("y.de", failed(rests, "y.de", 0.0, UNANSWERED, 1e9)) == LONGEST_REST_S
+
+
+def test_a_place_that_answered_a_page_is_given_up_after_a_time_and_probed_until_then() -> None:
+    rests, now = Rests(10.0), 0.0
+    rests.succeed("x.de", is_page=True)
+    for url in range(3 * UNANSWERED):  # in progress together: one event
+        rests.fail("x.de", f"http://x.de/{url}", now, began_at=now - 1.0)
+    waits = [rests.wait_s("x.de", now)]
+    while not rests.is_given_up("x.de", now):
+        now = failed(rests, "x.de", now, 1)
+        waits.append(rests.wait_s("x.de", now))
+    assert waits[:7] == [10.0, 20.0, 40.0, 80.0, 160.0, 160.0, 160.0]
+    assert PATIENCE * 10.0 <= now < (PATIENCE + 2**WAITED_OUT) * 10.0
+    assert waits[-1] > max(waits[:-1])
+    rests.succeed("x.de", is_page=False)
+    assert not rests.is_given_up("x.de", now)
 
 
 # Hosts that are asked for the rules of others.
