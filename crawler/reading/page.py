@@ -59,7 +59,7 @@ class Reading(NamedTuple):
     sketch: tuple[int, ...] = ()  # of the text (`copied_text`)
     digest: str = ""  # of the body; a later run detects a change by it
     canonical: str | None = None  # absolute URL of `rel=canonical`
-    versions: Sequence[str] = ()  # in other languages, of a page in the language
+    versions: Sequence[str] = ()  # in other languages and its domain, of a page in the language
     leads_to: str | None = None  # target of a refresh that acts like a redirect; no links then
     offered: int = 0  # versions of a page in the language, linked or declared
     statements: tuple[str, ...] = ()  # usage statements in META (`politeness.directives`)
@@ -143,8 +143,12 @@ def page_reader(
             left_out["cut_long"] = int(page.is_cut)
             left_out[f"document_{page.document}"] = 1
         declared: dict[bool, list[str]] = {True: [], False: []}
-        near = [each for each in page.tagged if _is_near(each[0], download.url)]
-        for url, tag in (*page.alternates, *near):
+        domain = domain_of(host_of(download.url))
+
+        def is_near(url: str) -> bool:
+            return domain_of(host_of(url)) == domain
+
+        for url, tag in (*page.alternates, *(each for each in page.tagged if is_near(each[0]))):
             if normal := normalise(url):
                 declared[not targets.isdisjoint(declared_languages(tag))].append(normal)
         in_target, in_others = frozenset(declared[True]), frozenset(declared[False])
@@ -156,17 +160,13 @@ def page_reader(
             versions = in_others - in_target
             kept = [url for url in wanted if url not in versions]
             left_out["ignored_version"], wanted = len(wanted) - len(kept), kept
-            reading = reading._replace(versions=sorted(versions)[:_MOST_VERSIONS])
+            reading = reading._replace(versions=sorted(filter(is_near, versions))[:_MOST_VERSIONS])
         if accepted is not None:
             kept = accepted(wanted, source)
             left_out["rejected"], wanted = len(wanted) - len(kept), kept
         return reading._replace(links=ordering.links(wanted, source), left_out=left_out)
 
     return read
-
-
-def _is_near(url: str, page: str) -> bool:
-    return domain_of(host_of(url)) == domain_of(host_of(page))
 
 
 def leads_to(download: Download, page: ParsedPage, label: PageLanguage) -> str | None:

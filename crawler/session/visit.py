@@ -269,7 +269,7 @@ class Visitor:
         record = replace(
             self._record(PAGE, download, reading, left_out),
             canonical=self._canonical(lease, reading),
-            versions=[url for url in reading.versions if domain_of(host_of(url)) == domain],
+            versions=reading.versions,
             offered=reading.offered,
             visit=self._visit(lease, download, reading.digest),
         )
