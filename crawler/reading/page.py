@@ -20,9 +20,9 @@ from langfocus.crawler.http.download import Download
 from langfocus.crawler.politeness import directives
 from langfocus.crawler.politeness.traps import sift
 from langfocus.crawler.reading.copied_text import sketch_of
-from langfocus.crawler.reading.farms import versions_of
 from langfocus.crawler.strategies.links import Link, LinkSource
 from langfocus.crawler.strategies.orderings import Ordering
+from langfocus.crawler.strategies.versions import versions_of
 from langfocus.crawler.url import (
     domain_of,
     host_of,

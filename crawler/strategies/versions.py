@@ -16,6 +16,11 @@ _TOKEN: Final = re.compile(
 )
 """A code or a name of a language, perhaps with a region: `es`, `es-MX`, `spa`, `english`."""
 
+_CODE: Final = re.compile(
+    r"[/.=_-][a-z]{2}(?:[-_][a-z]{2})?(?=[/.?&\n]|\Z)|\.[a-z]{3}(?=/)", re.ASCII
+)
+"""What may differ between the URLs of two versions: language, region, top-level domain."""
+
 _PARAMETERS: Final = ("lang", "hl", "l", "locale")
 _MOST_DIRECTORIES: Final = 4
 """Slashes of a path behind which a site may have a directory for each language."""
@@ -32,6 +37,18 @@ class Twins(NamedTuple):
 
 
 NO_TWINS: Final = Twins()
+
+
+def versions_of(url: str, links: Sequence[str], declared: int) -> int:
+    """Return how many versions a page links to, or has in `hreflang` if these are more.
+
+    All URLs are normalised.
+    """
+    path = url.partition("?")[0]
+    tail = path[path.rindex("/") :]
+    alike = {link for link in links if tail in link and (tail != "/" or link[-1] == "/")}
+    form, *forms = _CODE.sub("", "\n".join([url, *alike])).split("\n")
+    return max(forms.count(form), declared)
 
 
 class Versions:

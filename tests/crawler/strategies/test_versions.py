@@ -2,7 +2,7 @@
 
 import pytest
 
-from langfocus.crawler.strategies.versions import NO_TWINS, Versions
+from langfocus.crawler.strategies.versions import NO_TWINS, Versions, versions_of
 from langfocus.crawler.url import fingerprint
 
 PAIRS = [
@@ -76,3 +76,22 @@ def test_the_code_of_a_country_of_the_language_is_no_other_language() -> None:
     shop, twin = "http://a.com/ar/x", fingerprint("http://a.com/es/x")
     assert twin not in Versions("es").twins(shop, is_expected=False).queued
     assert fingerprint("http://a.com/gl/x") in Versions("gl").twins(shop, is_expected=False).queued
+
+
+CODES = "de fr it es pt ru ja zh ko pl nl tr".split()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "http://www.a.com/{}/one-two", "http://{}.a.com/one-two", "http://www.a.{}/one-two",
+        "http://a-{}.org/one-two", "http://www.a.com/one-two?lang={}", "http://a.com/{}-ch/",
+    ],
+)  # fmt: skip
+def test_versions_are_links_that_differ_in_the_code_of_their_language(form: str) -> None:
+    versions = [form.format(code) for code in CODES]
+    page, links = versions[0], [*versions[1:], *versions[1:], "http://b.org/one-two"]
+    own = [page[: page.rindex("/")] + "/other", page[: page.rindex("/")] + "/third"]
+    assert versions_of(page, [*links, "http://b.org/", *own], 5) == len(CODES) - 1
+    assert versions_of(page, own, 5) == 5
+    assert versions_of(page, [], 0) == 0
