@@ -1,8 +1,6 @@
 import random
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +8,6 @@ import pytest
 
 from langfocus.classifiers.datasets.rows import LabelledUrl, LabelledUrls
 from langfocus.classifiers.errors import DatasetError
-from langfocus.classifiers.training import examples
 from langfocus.classifiers.training.assessment import assess
 from langfocus.classifiers.training.thresholds import ALONE, RAISED, Thresholds
 from langfocus.classifiers.training.urls import (
@@ -25,6 +22,7 @@ from langfocus.classifiers.training.urls import (
 from langfocus.classifiers.urls.model import UrlModel
 from langfocus.classifiers.weights import quantised
 from tests.support.evidence import evidence_of_scores
+from tests.support.wordlists import word_lists_and_towns_are_read_once
 
 WORDS = {
     "de": "wetter nachrichten straße zeitung verein schule gemeinde urlaub".split(),
@@ -32,15 +30,8 @@ WORDS = {
     "it": "tempo notizie ricerca giornale scuola comune viaggio città".split(),
 }
 OPTIONS = Options(buckets=1 << 12, min_urls=20, names=300, languages=("de", "fr", "it"))
+__all__ = ["word_lists_and_towns_are_read_once"]
 pytestmark = pytest.mark.usefixtures("word_lists_and_towns_are_read_once")
-
-
-@pytest.fixture(scope="module")
-def word_lists_and_towns_are_read_once() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(examples, "_listed_words", cache(examples._listed_words))
-        patch.setattr("langfocus.classifiers.training.urls.towns", cache(examples.towns))
-        yield
 
 
 def rows(n_each: int = 150, seed: int = 1) -> list[LabelledUrl]:

@@ -26,9 +26,10 @@ from langfocus.crawler.commands.identify import (
     line_batches,
 )
 from langfocus.crawler.options.config import SEED_FOLDER
-from tests.classifiers.training.test_urls import rows, word_lists_and_towns_are_read_once, write
+from tests.classifiers.training.test_urls import rows, write
 from tests.support.commandline import call
 from tests.support.crawls import ROOT
+from tests.support.wordlists import word_lists_and_towns_are_read_once
 
 __all__ = ["word_lists_and_towns_are_read_once"]
 
