@@ -1,12 +1,14 @@
-"""Crawls of a site that fails for some time: its frontier and its back-off, with a fake clock."""
+"""Crawls of a site that fails for some time: most with a fake clock, one of a real server."""
 
 from collections import Counter
+from collections.abc import Mapping
 from heapq import heappop, heappush
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from benchmarks.servers.loopback import loopback
 from langfocus.crawler.frontier.base import Lease
 from langfocus.crawler.frontier.rules import FrontierRules
 from langfocus.crawler.frontier.sqlite import SqliteFrontier
@@ -15,10 +17,12 @@ from langfocus.crawler.options.config import Config
 from langfocus.crawler.politeness.turns import Rests
 from langfocus.crawler.reading.page import UNREAD
 from langfocus.crawler.session.visit import Visitor
+from langfocus.crawler.sources.contract import NO_HEADERS, Answer
 from langfocus.crawler.spiders.guard import BACKED_OFF
 from langfocus.crawler.strategies import make_ordering
 from langfocus.crawler.strategies.links import Link
 from langfocus.testing.frontiers import META
+from tests.crawler.politeness.test_crawl_polite import GivenWeb, linking, polite
 from tests.support.crawls import rows
 from tests.support.dropped import dropped_run
 
@@ -98,3 +102,24 @@ def test_a_site_that_answered_and_fails_for_ever_ends_after_twenty_minutes(
     found, end_s = crawl(tmp_path, hosts, urls, outage_s=1e9)
     assert found[BACKED_OFF, None] > 10
     assert 900.0 < end_s < 1240.0
+
+
+class Restarting(GivenWeb):
+    """A site whose second to ninth pages are errors."""
+
+    pages = 0
+
+    def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
+        self.pages += "/page" in url
+        return Answer(503) if 1 < self.pages < 10 else super().respond(url, headers)
+
+
+def test_each_page_of_a_site_that_restarts_is_fetched(tmp_path: Path) -> None:
+    urls = [f"http://{SITE}/page{number}" for number in range(8)]
+    with loopback(Restarting({f"http://{SITE}/": linking(*urls)})) as server:
+        done = polite(tmp_path, f"http://{SITE}/", proxy=server.url, LANGFOCUS_RETRY_DELAY=0.1)
+    assert done.returncode == 0, done.stderr
+    assert set(rows(tmp_path, "SELECT outcome, status FROM pages")) == {("page", 200)}
+    pages = [one.url for one in server.log if one.url in urls]
+    assert [*dict.fromkeys(pages)] == urls
+    assert len(pages) == len(urls) + 8
