@@ -1,8 +1,8 @@
 """Listed places judged by URLs of other sources: `python -m benchmarks.url_hosts URLS`.
 
 The model learns two thirds of the registered domains. Of the last third, each source of labels is
-judged in turn: the places are those that the other sources tell, and the URLs those of the source
-on the same registered domains, at most two of a domain and language.
+judged in turn: the places are those of the other sources, and the URLs those of the source on the
+same registered domains, at most two of a domain and language.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Places whose language the labelled URLs tell: registered domains, hosts and directories.
+"""Places with a language by their labelled URLs: registered domains, hosts and directories.
 
 A place is listed if most of its labelled URLs are in one language, and if the place above it is not
 listed with the same language.
@@ -28,7 +28,7 @@ _MOST: Final = 0.8
 _LEAST: Final = 2
 """Least number of directories with labelled URLs that speak for a host without its root."""
 _RIGHT: Final = 0.9
-"""Probability of a listed place's language where its URL tells nothing else."""
+"""Probability of a listed place's language for a URL without other evidence."""
 _LEAST_NATS: Final = 1.0
 """Evidence below which a place is left out: the model names its language without a list."""
 _MOST_NATS: Final = 16.0
